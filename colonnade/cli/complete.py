@@ -56,8 +56,12 @@ def complete_tag(context: typer.Context, incomplete: str) -> list[str]:
 
 def _begun(incomplete: str, texts: Iterable[str]) -> list[str]:
     """Return the texts that begin with a text, as words of the shell that asks."""
-    kind = _BashWord if os.environ.get("_COLONNADE_COMPLETE") == "complete_bash" else str
-    return [kind(each) for each in texts if each.startswith(incomplete)]
+    shell = os.environ.get("_COLONNADE_COMPLETE", "").removeprefix("complete_")
+    begun = [each for each in texts if each.startswith(incomplete)]
+    if shell == "bash":
+        return [_BashWord(each) for each in begun]
+    # Typer gives zsh other names in place of those with quotes.
+    return begun if shell != "zsh" else [each for each in begun if not {*each} & {"'", '"'}]
 
 
 class _BashWord(str):

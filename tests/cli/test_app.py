@@ -363,6 +363,16 @@ def test_tables_columns_and_tags_of_a_database_are_completed(
     assert completed("colonnade " + line.format(shop)) == [each.format(shop) for each in found]
 
 
+def test_zsh_is_told_no_name_that_it_would_read_as_another(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "lake")
+    for name in ["it's", '"q"', "o 6", "größe"]:
+        database.create_table(name, pa.schema([("a", "int8")]))
+    line = f"colonnade count {tmp_path}/lake/"
+    asked = {"_COLONNADE_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": line}
+    told = CliRunner().invoke(app, prog_name="colonnade", env=asked).stdout
+    assert re.findall('"(.*)"', told) == [f"{tmp_path}/lake/größe", f"{tmp_path}/lake/o 6"]
+
+
 @pytest.mark.parametrize("mark", ["", "'", '"'])
 def test_a_name_with_any_sign_is_completed_to_a_word_that_bash_reads_as_the_name(
     tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
