@@ -18,8 +18,6 @@ from colonnade.manifests.compaction.plan import GroupKind
 from colonnade.manifests.model.schema import SchemaField, StructType
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.rowset.block import BlockEntry, encode_block
-from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import jobs
@@ -98,23 +96,6 @@ def repair(table: ArrowTable, rows: pa.Table, folder: Path) -> pa.Table:
         assert table.repair(damaged, rescue=folder / "lost.parquet").rows_lost == 0
     assert not table.verify(4).findings
     return rows
-
-
-def as_first_writers(
-    array: pa.Array, column: StoredColumn
-) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
-    """Blocks whose index leaves out which structs are NULL, for `repair` to find."""
-    entry, data = encode_block(array, column)
-    small = min(entry.decoded, array.nbytes)
-    return BlockEntry(
-        entry.rows,
-        entry.length,
-        small,
-        entry.crc32c,
-        entry.encoding,
-        entry.base,
-        entry.statistics,
-    ), data
 
 
 CHANGES: dict[str, Step] = {

@@ -99,7 +99,6 @@ def state_of(
         StoredMap(store, decode_table(stored.names, name)),
         replay,
         root.checkpoint,
-        root.format_version == 3,
     )
     return root_snapshot(root, batches, StoredTables(tables, root.checkpoint))
 

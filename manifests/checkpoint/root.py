@@ -90,7 +90,8 @@ class EntrySegmentRecord(Model):
 class TableRecord(Model):
     """One table with its RowSets. The fields are those of `TableState` and `RowSets`.
 
-    `sort_key` is sort order 0, and `sort_orders` has the later ones.
+    `sort_key` is sort order 0, and `sort_orders` has the later ones. A table has its `batches`, or
+    refers to them in `stored_batches`.
     """
 
     id: TableIdText
@@ -135,13 +136,12 @@ class StoredMaps(Model):
 class Root(Model):
     """The root of a checkpoint: a snapshot whose RowSets are all in segments.
 
-    Version 1 contains its `tables`. Version 2 refers to them in `stored_tables`. Version 3 does
-    either, and its tables may have `stored_batches`. `earlier` names older checkpoints, fewer of
-    them the older they are, so that a reader reaches an old epoch without reading the log from its
-    beginning.
+    It contains its `tables`, or refers to them in `stored_tables`. `earlier` names older
+    checkpoints, fewer of them the older they are, so that a reader reaches an old epoch without
+    reading the log from its beginning.
     """
 
-    format_version: Literal[1, 2, 3] = 1
+    format_version: Literal[1] = 1
     checkpoint: Count
     transaction: TransactionIdText
     time_ms: Count
@@ -162,25 +162,15 @@ class Root(Model):
 
 
 def encode_root(
-    snapshot: Snapshot,
-    earlier: Sequence[CheckpointRef],
-    stored: StoredMaps | None = None,
-    *,
-    stored_batches: bool = False,
+    snapshot: Snapshot, earlier: Sequence[CheckpointRef], stored: StoredMaps | None = None
 ) -> bytes:
     """Write the root of a snapshot. Its tables are in `stored`, or become a part of the root.
 
-    `stored_batches` says that some tables in `stored` have their batches in a map. Requires: no
-    table has RowSets outside segments.
+    Requires: no table has RowSets outside segments.
     """
     tables = () if stored else tuple(snapshot.tables.values())
-    if stored_batches or any(isinstance(table.batches, PagedBatches) for table in tables):
-        version: Literal[1, 2, 3] = 3
-    else:
-        version = 2 if stored else 1
     return encode_model(
         Root(
-            format_version=version,
             checkpoint=snapshot.epoch,
             transaction=snapshot.transaction,
             time_ms=snapshot.time_ms,
@@ -218,12 +208,8 @@ def decode_root_value(value: Any, epoch: int, name: str) -> Root:
 def _checked(root: Root, epoch: int, name: str) -> Root:
     if root.checkpoint != epoch:
         raise CorruptionError(f"{name} is the checkpoint of another epoch than {epoch}.")
-    wrong = root.format_version != 3 and (
-        (root.stored_tables is None) != (root.format_version == 1)
-        or any(table.stored_batches is not None for table in root.tables)
-    )
-    if wrong or (root.stored_tables is not None and root.tables):
-        raise CorruptionError(f"{name} is malformed: its tables do not fit its format version.")
+    if root.stored_tables is not None and root.tables:
+        raise CorruptionError(f"{name} is malformed: it has tables, and also refers to them.")
     return root
 
 

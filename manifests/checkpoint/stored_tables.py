@@ -32,8 +32,8 @@ def read_batches(
 class CheckpointTables:
     """The tables of one checkpoint. All states made from the checkpoint share them.
 
-    `epoch` is the checkpoint's epoch. `with_batches` says that tables may have batches in a map.
-    `held` are the tables that the checkpoint's writer had in memory.
+    `epoch` is the checkpoint's epoch. `held` are the tables that the checkpoint's writer had in
+    memory.
     """
 
     def __init__(
@@ -42,13 +42,11 @@ class CheckpointTables:
         names: StoredMap,
         replay: Replay,
         epoch: int,
-        with_batches: bool,
         held: Iterable[TableState] = (),
     ) -> None:
         self.records = records
         self.names = names
         self.replay = replay
-        self.with_batches = with_batches
         self._read_batches = partial(read_batches, records.store, replay, epoch)
         self._decoded: dict[str, TableState] = {table.id: table for table in held}
         self._ids: dict[str, TableId] = {table.name: table.id for table in held}

@@ -49,7 +49,6 @@ from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import (
-    BatchMap,
     EntrySegmentRef,
     Replay,
     RowSets,
@@ -145,7 +144,7 @@ def store_snapshot(
     if data is None or (len(tables) > limits.root_tables and len(data) > limits.root_bytes):
         maps = parts.tables(before, changed)
         stored = replace(snapshot, tables=StoredTables(maps, snapshot.epoch))
-        data = encode_root(stored, earlier, maps.described(), stored_batches=maps.with_batches)
+        data = encode_root(stored, earlier, maps.described())
     root = parts.write(data)
     return stored, CheckpointRef(epoch=snapshot.epoch, root=root, check=byte_check(data))
 
@@ -193,10 +192,7 @@ class _Parts:
         # A committer keeps its tables in memory, so that later failures of the store do not matter.
         every = (*(old.held() if old else ()), *changed.values())
         held = [table for table in every if table and changed.get(table.id, table) is table]
-        with_batches = (old is not None and old.with_batches) or any(
-            isinstance(table.batches, BatchMap) for table in held
-        )
-        return CheckpointTables(records, names, self.replay, self.epoch, with_batches, held)
+        return CheckpointTables(records, names, self.replay, self.epoch, held)
 
     def _maps(
         self, old: CheckpointTables | None, changed: Mapping[TableId, TableState | None]

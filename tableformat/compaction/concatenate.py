@@ -1,9 +1,9 @@
 """Concatenate RowSets. Stretches that are full and complete are copied in their stored form.
 
 A small stretch is decoded when it can be joined with a neighbour. A stretch with deleted rows is
-always decoded, and so is one whose index understates its bytes, or whose columns have other types
-now. A RowSet with values to purge or with a hidden column is decoded, too. The rows keep their
-order, so no origin needs to say where they went.
+always decoded, and so is one whose columns have other types now. A RowSet with values to purge or
+with a hidden column is decoded, too. The rows keep their order, so no origin needs to say where
+they went.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
             copy = copy and source.is_plain and source.reader.is_current(source.fields, stretch)
             if copy:
                 source.reader.verify(source.fields, stretch)
-            if copy and not source.reader.understates(source.fields, stretch):
                 copied += _copy(source, stretch, writer, filtered)
             else:
                 writer.write_storage(source.decode(stretch))

@@ -45,12 +45,6 @@ MANY_ROWS_LIMIT = 64 * 2**20
 ONE_ROW_LIMIT = 2**31 + 2**20
 """The most decoded bytes of any block, which is Arrow's limit for one value."""
 
-_SLACK_BYTES = 4096
-"""Tolerance between stated and decoded sizes.
-
-Validity bitmaps may be present on one side only, and old indexes omit the last offset.
-"""
-
 ENCODINGS = (
     plain.NAME,
     dictionary.NAME,
@@ -108,7 +102,7 @@ def encode_block(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, tup
     stream_size = size if encoded.stream is array else encoded.stream.nbytes
     parts = ipc_stream.encode_parts(batch, stream_size)
     length = ipc_stream.byte_count(parts)
-    decoded = max(size, ipc_stream.measure(ipc_stream.outline(parts)).total)
+    decoded = max(size, ipc_stream.measure(ipc_stream.outline(parts)))
     crc = reduce(extend, parts, 0)
     entry = BlockEntry(rows, length, decoded, crc, encoded.encoding, encoded.base, statistics)
     try:
@@ -174,7 +168,7 @@ def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn
     The rows have the storage type of the column, or an earlier form of it (`nested_forms`).
     Requires `data` of the length that the entry states. Raises ValueError that says what is wrong:
     the checksum, a decoded size above the stated or allowed one, or another type or row count than
-    stated. A block that is only `understated` is decoded.
+    stated.
     """
     _check_stated(entry)
     if entry.encoding == null.NAME:
@@ -187,18 +181,6 @@ def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn
     if len(array) != entry.rows:
         raise ValueError(f"it holds {len(array)} rows, but its index states {entry.rows}")
     return array
-
-
-def understated(data: pa.Buffer | None, entry: BlockEntry) -> bool:
-    """Return whether a block takes more bytes decoded than its index states.
-
-    Writers of 2026 did not count the bitmaps that say which structs are NULL. Readers of that time
-    refuse such blocks; present readers accept them. Requires that the checksum was verified. Raises
-    ValueError for a malformed stream.
-    """
-    if data is None or not entry.length:
-        return False
-    return ipc_stream.measure(data).total > entry.decoded + _SLACK_BYTES
 
 
 def _limit(entry: BlockEntry) -> int:
@@ -214,19 +196,11 @@ def _check_stated(entry: BlockEntry) -> None:
 
 
 def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
-    """Bound what Arrow will allocate for a stream.
-
-    The largest buffer is compared, not the total: an index may omit bitmaps, but each bitmap is
-    smaller than the values that the index counted.
-    """
+    """Bound what Arrow will allocate for a stream."""
     size = ipc_stream.measure(data)
-    if size.largest > entry.decoded + _SLACK_BYTES:
+    if size > entry.decoded:
         raise ValueError(
-            f"it would take {size.total} bytes decoded, but its index states {entry.decoded}"
-        )
-    if size.total > _limit(entry):
-        raise ValueError(
-            f"it would take {size.total} bytes decoded; at most {_limit(entry)} are allowed"
+            f"it would take {size} bytes decoded, but its index states {entry.decoded} bytes"
         )
 
 

@@ -10,11 +10,10 @@ Spec: docs/spec/rowset.md#footer
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import (
@@ -82,27 +81,12 @@ class ColumnSegment(Model):
 
 
 class Footer(Model):
-    """The footer: rows and cuts, both equal to the log entry's, and the segments by column id.
+    """The footer: rows and cuts, both equal to the log entry's, and the segments by column id."""
 
-    The version is 3 when a segment has filters, else 2. Readers also accept version 1, which lacks
-    the encoding `lengths`.
-    """
-
-    format_version: Literal[1, 2, 3] = 2
+    format_version: Literal[1] = 1
     rows: RowCount
     cuts: RowCount | tuple[RowCount, ...]
     columns: dict[ColumnNumber, ColumnSegment]
-
-    @model_validator(mode="after")
-    def _check_version(self) -> Footer:
-        if self.format_version < 3 and has_filters(self.columns.values()):
-            raise ValueError("Bloom filters came with format version 3")
-        return self
-
-
-def has_filters(segments: Iterable[ColumnSegment]) -> bool:
-    """Return whether blocks of any of these column segments have Bloom filters."""
-    return any(segment.filters is not None for segment in segments)
 
 
 def block_of(entry: BlockEntry) -> Block:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -108,20 +107,13 @@ class _Written:
         """Do nothing, because nothing waits."""
 
 
-class StreamSize(NamedTuple):
-    """Decoded bytes of the buffers of a stream: the sum, and the largest."""
-
-    total: int
-    largest: int
-
-
 def decode_batch(data: pa.Buffer, limit_bytes: int) -> pa.RecordBatch:
     """Read the only record batch of a stream whose buffers take at most `limit_bytes`.
 
     Raises ValueError for a stream that would take more, before anything is allocated. Otherwise it
     has the requirements and the errors of `read_batch`. Its texts are valid UTF-8.
     """
-    size = measure(data).total
+    size = measure(data)
     if size > limit_bytes:
         raise ValueError(f"it would take {size} bytes decoded; at most {limit_bytes} are allowed")
     return _read(data, lambda batch: batch.validate(full=True))
@@ -181,7 +173,7 @@ def _field_without_texts(field: pa.Field) -> pa.Field:
     return pa.field(field.name, _without_texts(field.type))
 
 
-def measure(data: pa.Buffer) -> StreamSize:
+def measure(data: pa.Buffer) -> int:
     """Add up what the buffers of all messages of a stream take decoded, without reading them.
 
     Raises ValueError for a malformed stream, for a second record batch, and for unknown messages.
@@ -192,9 +184,8 @@ def measure(data: pa.Buffer) -> StreamSize:
         raise ValueError("the Arrow stream ends inside a message") from error
 
 
-def _measure(data: memoryview) -> StreamSize:
-    position = batches = 0
-    sizes = [0]
+def _measure(data: memoryview) -> int:
+    position = batches = size = 0
     while position < len(data):
         marker, length = _PREFIX(data, position)
         if marker != -1:
@@ -206,9 +197,9 @@ def _measure(data: memoryview) -> StreamSize:
         kind = message.scalar(1, _BYTE)
         if kind == _RECORD_BATCH:
             batches += 1
-            sizes += _buffer_sizes(message.table(2), data, body)
+            size += _buffer_bytes(message.table(2), data, body)
         elif kind == _DICTIONARY:
-            sizes += _buffer_sizes(message.table(2).table(1), data, body)
+            size += _buffer_bytes(message.table(2).table(1), data, body)
         elif kind != _SCHEMA:
             raise ValueError("the Arrow stream is malformed")
         position = body + message.scalar(3, _LONG)
@@ -216,23 +207,25 @@ def _measure(data: memoryview) -> StreamSize:
             raise ValueError("the Arrow stream ends inside a message")
     if batches > 1:
         raise ValueError("the Arrow stream holds more than one batch")
-    return StreamSize(sum(sizes), max(sizes))
+    return size
 
 
-def _buffer_sizes(batch: _Table, data: memoryview, body: int) -> list[int]:
+def _buffer_bytes(batch: _Table, data: memoryview, body: int) -> int:
     start = batch.vector(2)
     compressed = batch.position_of(3) is not None
-    sizes = []
+    size = 0
     for index in range(_UINT(data, start)[0]):
         offset, length = _EXTENT(data, start + 4 + 16 * index)
         if not (0 <= offset <= len(data) and 0 <= length <= len(data)):
             raise ValueError("a buffer of the Arrow stream lies outside it")
         # A compressed buffer begins with its decoded size, or with -1 when it is not compressed.
-        decoded = _LONG(data, body + offset)[0] if compressed and length else -1
-        if decoded < -1:
+        if compressed and length:
+            decoded = _LONG(data, body + offset)[0]
+            length = length - 8 if decoded == -1 else decoded
+        if length < 0:
             raise ValueError("a buffer of the Arrow stream has a negative size")
-        sizes.append(length if decoded == -1 else decoded)
-    return sizes
+        size += length
+    return size
 
 
 class _Table:

@@ -43,7 +43,6 @@ from colonnade.tableformat.rowset.footer import (
     Filters,
     Footer,
     block_of,
-    has_filters,
 )
 from colonnade.tableformat.rowset.sparse_index import encode_index
 from colonnade.tableformat.rowset.spill import Spill, Spilled
@@ -286,15 +285,7 @@ class RowSetOutput:
                 writer.write(data)
 
     def _footer(self, segments: dict[int, ColumnSegment]) -> bytes:
-        version: Literal[2, 3] = 3 if has_filters(segments.values()) else 2
-        return encode_model(
-            Footer(
-                format_version=version,
-                rows=self.rows,
-                cuts=self._log_cuts(),
-                columns=segments,
-            )
-        )
+        return encode_model(Footer(rows=self.rows, cuts=self._log_cuts(), columns=segments))
 
     def _log_cuts(self) -> int | tuple[int, ...]:
         if self._stated_cuts is not None:

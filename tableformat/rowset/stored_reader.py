@@ -21,7 +21,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.adapt import absent_statistics, adapt, adapt_statistics
-from colonnade.tableformat.rowset.block import decode_block, understated
+from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
@@ -190,24 +190,6 @@ class StoredReader:
             not blocks or blocks[0].column.id == column.id
             for column, blocks in zip(columns, stretch.blocks, strict=True)
         )
-
-    def understates(self, columns: Sequence[SchemaField], stretch: Stretch) -> bool:
-        """Return whether an index understates the bytes of a block, so that it must be rewritten.
-
-        Requires that the stretch was verified. Raises the errors of `decode`.
-        """
-        return any(
-            self._understates(column, block)
-            for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True)
-            if pa.types.is_nested(column.type)
-            for block in blocks
-        )
-
-    def _understates(self, column: StoredColumn, block: StoredBlock) -> bool:
-        try:
-            return understated(pa.py_buffer(block.data), block.entry)
-        except ValueError as error:
-            self._segments.damaged_block(column, block.number, str(error), error)
 
     def with_filters(
         self, columns: Sequence[SchemaField], stretch: Stretch, bloom_columns: Collection[int]

@@ -6,9 +6,7 @@ Spec: docs/spec/rowset.md#bounds
 from __future__ import annotations
 
 import pyarrow as pa
-from google_crc32c import value as crc32c
 
-from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import BlockEntry, decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, measure
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
@@ -35,19 +33,6 @@ def check_block(
     if bloom and not members(bloom, hash_rows(array, column)).all():
         return "it has values that its Bloom filter does not contain"
     return contradiction(entry.statistics, _measured(array, column.order))
-
-
-def check_bytes(data: pa.Buffer, entry: BlockEntry) -> str | None:
-    """Return what is wrong with the stream of a block, or None: its checksum, or its messages."""
-    if not entry.length:
-        return None
-    if crc32c(data) != entry.crc32c:
-        return "its bytes do not match their checksum"
-    try:
-        ipc_stream.measure(data)
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 def _measured(array: pa.Array, order: Order) -> Statistics:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -23,13 +23,13 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
-from colonnade.tableformat.rowset.block import BlockEntry, understated
+from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn
 from colonnade.tableformat.rowset.footer import ColumnSegment, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
-from colonnade.tableformat.verify.block_check import check_block, check_bytes
+from colonnade.tableformat.verify.block_check import check_block
 from colonnade.tableformat.verify.findings import Kind, kind_of
 from colonnade.tableformat.verify.rowset_notes import WINDOW_BYTES, RowSetNotes
 
@@ -47,7 +47,6 @@ class ColumnCheck:
     segment: ColumnSegment
     id: int
     column: StoredColumn | None
-    understated: list[int] = field(default_factory=list)
 
     @property
     def _name(self) -> str:
@@ -134,25 +133,6 @@ class ColumnCheck:
                 first, end = left.popleft()
                 rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
                 self._note_error(error, first, rows)
-        if self.understated:
-            self._note_understated(index)
-
-    def _note_understated(self, index: SparseIndex) -> None:
-        """Note one finding for all understated blocks of the column, since one repair fixes all."""
-        first, last = self.understated[0], self.understated[-1]
-        rows = (int(index.first_rows[first]), int(index.first_rows[last + 1]) - 1)
-        file, rowset = self.source.column_segment_name(self.id), self.owner.rowset
-        self.owner.note(
-            f"Column {self._name} in {self.source.locate(file)} has {len(self.understated)} blocks"
-            f" (rows {rows[0]} to {rows[1]}) that take more bytes decoded than their index states:"
-            " all their rows can be read, except by the first releases, which call them damaged."
-            f" `colonnade repair` with `--rowsets {rowset.id}` rewrites the RowSet.",
-            file,
-            None if self.column is None else self.column.name,
-            first,
-            rows,
-            "understated",
-        )
 
     def _read_windows(
         self, index: SparseIndex, windows: Sequence[tuple[int, int]]
@@ -172,8 +152,7 @@ class ColumnCheck:
         ends = (index.offsets[first : end + 1] - index.offsets[first]).tolist()
         blocks = enumerate(pairwise(ends), first)
         filters = self._read_filters(index, first, end)
-        nested = self.column is not None and pa.types.is_nested(self.column.type)
-        if (self.owner.job.depth < 4 and not nested) or self.column is None:
+        if self.owner.job.depth < 4 or self.column is None:
             for number, (start, stop) in blocks:
                 # This loop makes no other call: there are very many blocks, and it takes most of
                 # the time.
@@ -188,16 +167,11 @@ class ColumnCheck:
     def _check_block(
         self, index: SparseIndex, number: int, data: pa.Buffer, entry: BlockEntry, bloom: memoryview
     ) -> None:
-        """Check a block of a nested column, or any block at depth 4."""
+        """Check the values and the filter of a block."""
         assert self.column is not None
-        if self.owner.job.depth >= 4:
-            problem = check_block(data, entry, self.column, bloom)
-        else:
-            problem = check_bytes(data, entry)
+        problem = check_block(data, entry, self.column, bloom)
         if problem is not None:
             self._note_block(index, number, problem)
-        elif understated(data, entry):
-            self.understated.append(number)
 
     def _read_filters(self, index: SparseIndex, first: int, end: int) -> dict[int, memoryview]:
         """Return the intact Bloom filters of blocks `first` to `end` - 1."""

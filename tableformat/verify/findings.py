@@ -10,7 +10,7 @@ from colonnade.manifests.errors import ColonnadeError, StoreError, UnsupportedFo
 from colonnade.manifests.public import public
 from colonnade.tableformat.html import Rows, html_of
 
-Kind = Literal["damage", "cache", "understated", "newer", "unread"]
+Kind = Literal["damage", "cache", "newer", "unread"]
 
 DEPTHS = {1: "log", 2: "indexes", 3: "checksums", 4: "values"}
 """What each depth checks, in addition to the depths before it."""
@@ -26,8 +26,6 @@ class Finding:
       counts as damage, though its second copy is used.
     - `cache`: only speed suffers, and `repair` rebuilds it. The second copy of an anchor counts as
       one.
-    - `understated`: a block takes more bytes decoded than its index states. It is read, but the
-      first releases refuse it. `repair` rewrites its RowSet.
     - `newer`: the format is unknown to this version, so nothing is known about damage.
     - `unread`: the store refuses to read it, so nothing is known about damage.
 
@@ -88,7 +86,7 @@ class VerifyReport:
     def is_sound(self) -> bool:
         """Whether everything was read and nothing is damaged.
 
-        Caches may still be damaged, and blocks understated.
+        Caches may still be damaged.
         """
         return not self._kinds & {"damage", "newer", "unread"}
 
@@ -104,11 +102,9 @@ class VerifyReport:
     def damaged_rowsets(self, table: str) -> list[int]:
         """Return the ids of a table's RowSets that `ArrowTable.repair` can repair.
 
-        RowSets with understated blocks are included. RowSets that only a tag or pin keeps are not,
-        because an epoch never changes.
+        RowSets that only a tag or pin keeps are not included, because an epoch never changes.
         """
-        wanted = ("damage", "understated")
-        found = [e for e in self.findings if e.kind in wanted and e.epoch is None]
+        found = [e for e in self.findings if e.kind == "damage" and e.epoch is None]
         return sorted({e.rowset for e in found if e.table == table and e.rowset is not None})
 
     def to_json(self) -> dict[str, Any]:

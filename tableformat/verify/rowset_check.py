@@ -90,7 +90,7 @@ class RowSetCheck(RowSetNotes):
         for column_id, segment in footer.columns.items():
             self.stop.check()
             ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
-        whole = not self.columns and all(each.kind == "understated" for each in self.findings)
+        whole = not self.columns and not self.findings
         if self.job.depth >= 4 and (order := self._order()) and whole:
             self._check_order(source, order)
         if self.job.depth >= 4 and entry.partition is not None and whole:

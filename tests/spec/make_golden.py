@@ -1,4 +1,4 @@
-"""Make all golden logs anew, after the bytes of the log changed on purpose.
+"""Make all golden files anew, after the bytes of the format changed on purpose.
 
 `python -m tests.spec.make_golden` does so, or with names as `replace` only theirs. The difference
 in version control then shows what has changed.
@@ -15,12 +15,15 @@ from tests.spec.golden_logs import GoldenLog
 
 
 def make(names: Sequence[str]) -> None:
-    """Make the golden logs of some test modules, or of all."""
+    """Make the golden files of some test modules, or of all."""
     every = (path.stem for path in sorted(Path(__file__).parent.glob("test_golden_*.py")))
     for module in [f"test_golden_{name}" for name in names] or every:
-        for found in vars(import_module(f"tests.spec.{module}")).values():
+        golden = vars(import_module(f"tests.spec.{module}"))
+        for found in golden.values():
             if isinstance(found, GoldenLog):
                 found.make()
+        if "make" in golden:
+            golden["make"]()
 
 
 if __name__ == "__main__":

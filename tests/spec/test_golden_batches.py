@@ -66,7 +66,6 @@ def test_its_checkpoints_have_batches_in_several_pages() -> None:
     found = read_hint(LOG.store())
     assert found is not None
     orders, trips = found[1].tables
-    assert found[1].format_version == 3
     assert orders.stored_batches is not None
     assert orders.stored_batches.pages > 1
     assert (orders.batches, orders.stored_batches.count) == (None, 63)

@@ -1,14 +1,13 @@
-"""RowSets and deletion vectors that an earlier writer left are read, and written the same again.
+"""RowSets and deletion vectors in golden files are read, and written the same again.
 
-Most RowSets are only read: those of format version 1, and those from before indexes stated what
-streams take. `python -m tests.spec.test_golden_rowset` makes the folders of `WRITTEN`; existing
-files are never edited.
+`python -m tests.spec.make_golden rowset` makes the files.
 Specification: docs/spec/rowset.md, docs/spec/deletion-vector.md
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from colonnade.manifests.model.deletion_vector import (
     DeletionVector,
     encode_deletion_vector,
     read_deletion_vector,
+    write_deletion_vector,
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
@@ -33,24 +33,19 @@ from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from tests.spec.golden_logs import counted_ids
 from tests.strategies import identical
 
 GOLDEN = Path(__file__).parent / "golden"
 JOB = "0123456789abcdef"
-FOLDERS = {
-    "rowset-v1": 1,
-    "rowset-v2": 2,
-    "rowset-v3": 3,
-    "rowset-v2-measured": 2,
-    "rowset-v3-measured": 3,
+FOLDERS: dict[str, tuple[int, ...]] = {
+    "rowset-v1": (),
+    "rowset-v1-filters": (1, 2, 3, 4, 5, 6, 7, 10, 12, 13),
 }
-"""Folders of RowSets, and their format versions."""
+"""Folders of RowSets, and the columns of which they have Bloom filters."""
 
-ROWS = {1: 300, 2: 600, 3: 600}
-"""How many rows the RowSets of each format version have."""
-
-WRITTEN = ("rowset-v2-measured", "rowset-v3-measured")
-"""What is still written: version 3 where a column has Bloom filters."""
+VECTORS_IN = "rowset-v1"
+ROWS = 600
 
 SCHEMA = TableSchema(
     fields=(
@@ -70,10 +65,6 @@ SCHEMA = TableSchema(
         SchemaField(id=13, name="ratio", type="float"),
     )
 )
-"""The schema of the newest version. Versions 2 and 3 each added one of the last columns."""
-
-BLOOM_COLUMNS = {1: (), 2: (), 3: (1, 2, 3, 4, 5, 6, 7, 10, 12, 13)}
-
 PLACES: dict[str, dict[str, Any]] = {
     "inline": {"inline_bytes": 2**20},
     "packed": {"inline_bytes": 0, "block_rows": 400},
@@ -83,12 +74,8 @@ PLACES: dict[str, dict[str, Any]] = {
 VECTORS = {"small": range(10, 20), "large": range(0, 6000, 3)}
 
 
-def golden_schema(version: int) -> TableSchema:
-    return TableSchema(fields=SCHEMA.fields[: len(SCHEMA.fields) - 3 + version])
-
-
-def golden_rows(version: int) -> pa.RecordBatch:
-    rows = range(ROWS[version])
+def golden_rows() -> pa.RecordBatch:
+    rows = range(ROWS)
     columns: list[list[Any]] = [
         [None if i % 7 == 0 else 2**40 + i for i in rows],
         [("Lima", "Oslo", None, "São Paulo")[i % 4] for i in rows],
@@ -103,19 +90,19 @@ def golden_rows(version: int) -> pa.RecordBatch:
         [None if i % 11 == 0 else f"{i}" + "é" * (i // 4) for i in rows],
         [(None, float("nan"), -0.0, i / 8)[i % 4] for i in rows],
     ]
-    shown = arrow_schema(golden_schema(version))
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, shown, strict=False)]
+    shown = arrow_schema(SCHEMA)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, shown, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=shown)
 
 
-def write_rowset(store: ObjectStore, version: int, place: str) -> RowSetEntry:
+def write_rowset(store: ObjectStore, folder: str, place: str) -> RowSetEntry:
     options = WriteOptions(
         indexed_columns=frozenset(range(1, 13)),
-        bloom_columns=frozenset(BLOOM_COLUMNS[version]),
+        bloom_columns=frozenset(FOLDERS[folder]),
         **PLACES[place],
     )
-    with RowSetWriter(store, "", JOB, golden_schema(version), (), options) as writer:
-        writer.write(golden_rows(version))
+    with RowSetWriter(store, "", JOB, SCHEMA, (), options) as writer:
+        writer.write(golden_rows())
         (entry,) = writer.close()
     return entry
 
@@ -144,28 +131,26 @@ def objects(store: ObjectStore, object_id: ObjectId | str) -> dict[str, bytes]:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_an_earlier_rowset_is_read(folder: str, place: str) -> None:
-    version = FOLDERS[folder]
     reader = RowSetReader(golden_store(folder), "", as_written(entry_of(folder, place)))
-    found = reader.read(golden_schema(version).fields)
-    assert identical(pa.concat_batches([batch for _, batch in found]), golden_rows(version))
+    found = reader.read(SCHEMA.fields)
+    assert identical(pa.concat_batches([batch for _, batch in found]), golden_rows())
 
 
-@pytest.mark.parametrize("folder", WRITTEN)
-def test_the_newest_rowsets_hold_every_encoding(folder: str) -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_rowsets_hold_every_encoding(folder: str) -> None:
     segments = ColumnSegments(golden_store(folder), "", as_written(entry_of(folder, "directory")))
-    fields = golden_schema(FOLDERS[folder]).fields
-    opened = segments.open([column_of(field) for field in fields])
+    opened = segments.open([column_of(field) for field in SCHEMA.fields])
     found = {entry.encoding for each in opened if each for entry in each.index.entries}
     assert found == set(ENCODINGS)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_filters_of_an_earlier_rowset_hold_its_values(place: str) -> None:
-    reader = RowSetReader(golden_store("rowset-v3"), "", as_written(entry_of("rowset-v3", place)))
-    columns = [column_of(golden_schema(3).by_id(each)) for each in BLOOM_COLUMNS[3]]
-    fields = golden_schema(3).fields
+    folder, fields = "rowset-v1-filters", SCHEMA.fields
+    reader = RowSetReader(golden_store(folder), "", as_written(entry_of(folder, place)))
+    columns = [column_of(SCHEMA.by_id(each)) for each in FOLDERS[folder]]
     found = set()
-    for stretch in reader.read_stored(fields, bloom_columns=BLOOM_COLUMNS[3]):
+    for stretch in reader.read_stored(fields, bloom_columns=FOLDERS[folder]):
         reader.verify(fields, stretch)
         rows = dict(zip([f.id for f in fields], reader.decode(fields, stretch), strict=True))
         blocks = dict(zip([f.id for f in fields], stretch.blocks, strict=True))
@@ -175,49 +160,48 @@ def test_the_filters_of_an_earlier_rowset_hold_its_values(place: str) -> None:
                 found.add(column.id)
                 assert members(block.bloom, hash_rows(rows[column.id], column)).all()
     # A constant column and one of NULL have no blocks that a filter could spare.
-    assert found == {*BLOOM_COLUMNS[3]} - {3, 4}
+    assert found == {*FOLDERS[folder]} - {3, 4}
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("folder", WRITTEN)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_the_same_rows_make_the_same_bytes(folder: str, place: str) -> None:
     written_by = golden(folder)["pyarrow"]
     if pa.__version__ != written_by:
         # Which of the valid streams Arrow writes is its own choice, release by release.
         pytest.skip(f"the files were written by pyarrow {written_by}")
     store = MemoryStore()
-    new, old = write_rowset(store, FOLDERS[folder], place), entry_of(folder, place)
+    new, old = write_rowset(store, folder, place), entry_of(folder, place)
     assert new.model_copy(update={"object": old.object}) == old
     assert objects(store, new.object) == objects(golden_store(folder), old.object)
 
 
 @pytest.mark.parametrize("size", VECTORS)
 def test_an_earlier_vector_is_read_and_written_the_same_again(size: str) -> None:
-    store = golden_store("rowset-v1")
-    entry = DeletionVectorEntry.model_validate_json(
-        json.dumps(golden("rowset-v1")["vectors"][size])
-    )
+    store = golden_store(VECTORS_IN)
+    entry = DeletionVectorEntry.model_validate_json(json.dumps(golden(VECTORS_IN)["vectors"][size]))
     vector = read_deletion_vector(store, "", entry, 6000)
     assert vector == DeletionVector.of(VECTORS[size])
     assert len(encode_deletion_vector(vector)) == entry.check.length
 
 
-def make(name: str) -> None:
-    """Write the RowSets of a folder; refuses to touch existing ones."""
-    folder = GOLDEN / name
-    folder.mkdir(parents=True)
-    entries = {
-        "pyarrow": pa.__version__,
-        "rowsets": {
-            place: write_rowset(golden_store(name), FOLDERS[name], place).model_dump(
-                mode="json", exclude_none=True
-            )
-            for place in PLACES
-        },
-    }
-    (folder / "entries.json").write_text(json.dumps(entries, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    for each in WRITTEN:
-        make(each)
+def make() -> None:
+    """Make the files anew."""
+    for name in FOLDERS:
+        shutil.rmtree(GOLDEN / name, ignore_errors=True)
+        (GOLDEN / name).mkdir(parents=True)
+        store = golden_store(name)
+        with counted_ids():
+            made: dict[str, Any] = {
+                "pyarrow": pa.__version__,
+                "rowsets": {place: write_rowset(store, name, place) for place in PLACES},
+            }
+            if name == VECTORS_IN:
+                made["vectors"] = {
+                    size: write_deletion_vector(store, "", JOB, DeletionVector.of(rows))
+                    for size, rows in VECTORS.items()
+                }
+        text = json.dumps(
+            made, indent=1, default=lambda each: each.model_dump(mode="json", exclude_none=True)
+        )
+        (GOLDEN / name / "entries.json").write_text(text + "\n")

@@ -139,7 +139,7 @@ def test_many_buffers_of_the_stated_size_are_refused_before_memory_is_taken() ->
     entry = replace(entry, crc32c=crc32c(bytes(data)))
     del struct
     before = pa.total_allocated_bytes()
-    with pytest.raises(ValueError, match=f"at most {MANY_ROWS_LIMIT} are allowed"):
+    with pytest.raises(ValueError, match=f"its index states {zeros.nbytes} bytes"):
         decode_block(data, entry, of)
     assert pa.total_allocated_bytes() == before
 
@@ -201,5 +201,5 @@ def test_no_flipped_bit_in_the_size_walk_escapes_as_another_error() -> None:
     for at in range(len(data) * 8):
         data[at // 8] ^= 1 << at % 8
         with suppress(ValueError):
-            assert ipc_stream.measure(pa.py_buffer(data)).total >= 0
+            assert ipc_stream.measure(pa.py_buffer(data)) >= 0
         data[at // 8] ^= 1 << at % 8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from pydantic import ValidationError
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -16,7 +15,6 @@ from colonnade.tableformat.rowset.footer import (
     Block,
     ColumnSegment,
     Filters,
-    Footer,
     block_of,
     entry_of,
 )
@@ -44,13 +42,6 @@ def test_a_block_comes_back_from_the_footer() -> None:
     stored = ColumnSegment.model_validate_json(made.model_dump_json())
     assert stored.block is not None
     assert entry_of(stored.block, stored, 1000, COLUMN.bound_kinds) == entry
-
-
-def test_filters_need_version_3() -> None:
-    filters = Filters(offset=80, length=64, crc32c=5)
-    Footer(format_version=3, rows=10, cuts=10, columns={1: segment(filters)})
-    with pytest.raises(ValidationError, match="format version 3"):
-        Footer(format_version=2, rows=10, cuts=10, columns={1: segment(filters)})
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.rowset import output as rowset_output
 from tests.compaction_tables import new
-from tests.large_changes import append, as_first_writers, chosen_steps, content, repair, seeds
+from tests.large_changes import append, chosen_steps, content, seeds
 from tests.large_tables import TableMaker, same_rows
 
 
@@ -36,19 +35,3 @@ def test_rows_survive_whatever_is_done_to_their_rowsets(seed: int, tmp_path: Pat
     assert not table.verify(4).findings
     folders = [each.name for each in store.list("") if each.name.endswith("/rowset.json")]
     assert not (seed % 2 and folders)
-
-
-@pytest.mark.parametrize("seed", seeds(2, 20))
-def test_understated_rows_survive_a_repair(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    maker = TableMaker(1000 + seed)
-    schema = maker.schema(columns=3)
-    rows = maker.rows(schema, 66_000 if seed < 2 else 150_000)
-    table = new(schema)
-    with monkeypatch.context() as patch:
-        patch.setattr(rowset_output, "encode_block", as_first_writers)
-        append(table, rows, maker, parts=2)
-    assert same_rows(content(table), rows)
-    rows = repair(table, rows, tmp_path)
-    assert same_rows(content(table), rows)

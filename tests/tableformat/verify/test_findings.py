@@ -19,7 +19,6 @@ def report(*findings: Finding) -> VerifyReport:
     [
         ("damage", False, True),
         ("cache", True, False),
-        ("understated", True, False),
         ("newer", False, False),
         ("unread", False, False),
     ],
@@ -35,7 +34,7 @@ def test_only_rowsets_of_the_newest_state_can_be_repaired() -> None:
     found = report(
         Finding("damage", "", table="t", rowset=4),
         Finding("damage", "", table="t", rowset=4, column="x"),
-        Finding("understated", "", table="t", rowset=2),
+        Finding("damage", "", table="t", rowset=2),
         Finding("damage", "", table="t", rowset=7, epoch=1),
         Finding("damage", "", table="u", rowset=9),
         Finding("cache", "", table="t", rowset=8),

@@ -98,9 +98,7 @@ def test_one_epoch_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch)
 def newer(data: bytes) -> bytes:
     """A sealed object of the next format version."""
     body = unseal(data, "newer")
-    version = int(body.partition(b'"format_version":')[2][:1])
-    old, new = (b'"format_version":%d' % number for number in (version, version + 1))
-    return seal(body.replace(old, new, 1))
+    return seal(body.replace(b'"format_version":1', b'"format_version":2', 1))
 
 
 def test_an_object_of_a_newer_format_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,13 +33,13 @@ def notes_of(path: Path, place: str) -> RowSetNotes:
 
 def test_a_finding_names_table_rowset_epoch_and_file(tmp_path: Path, place: str) -> None:
     notes = notes_of(tmp_path, place)
-    notes.note("It is damaged.", "a file", "id", 3, (0, 1), "understated")
+    notes.note("It is damaged.", "a file", "id", 3, (0, 1), "unread")
     [found] = notes.findings
     # What is in the log itself has no file of its own.
     assert found.file == (None if place == "inline" else "a file")
     assert (found.table, found.rowset, found.epoch) == ("t", 0, 7)
     assert (found.column, found.block, found.rows) == ("id", 3, (0, 1))
-    assert (found.kind, found.problem) == ("understated", "It is damaged.")
+    assert (found.kind, found.problem) == ("unread", "It is damaged.")
 
 
 def test_the_buffer_is_made_anew_only_where_it_is_too_small(tmp_path: Path, place: str) -> None:

@@ -16,7 +16,6 @@ import pytest
 
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.scan.plan import plan_scan, split_plan
 from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.table import ArrowTable
@@ -26,7 +25,6 @@ from tests.large_changes import (
     STEPS,
     Step,
     append,
-    as_first_writers,
     chosen_steps,
     content,
     repair,
@@ -127,23 +125,6 @@ def test_java_reads_what_many_changes_have_rewritten(
     for step, change in chosen_steps(seed, sort_key=sort_key):
         rows = change(table, rows, tmp_path)
         check(tool, url, table, rows, step)
-
-
-@pytest.mark.parametrize("seed", seeds(1, 10))
-def test_java_reads_understated_rows_before_and_after_their_repair(
-    seed: int,
-    tool: ReadTool,
-    folders: Iterator[Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    maker, url = TableMaker(1000 + seed, TYPES), next(folders)
-    table, rows = made(maker, url, 20_000 if seed < 1 else 150_000, sort_key=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(rowset_output, "encode_block", as_first_writers)
-        append(table, rows, maker, parts=2)
-    check(tool, url, table, rows, "append")
-    check(tool, url, table, repair(table, rows, tmp_path), "repair")
 
 
 REWRITES = [

@@ -165,7 +165,7 @@ def test_lengths_have_every_width(tool: ReadTool, tmp_path: Path, text: str) -> 
             wider = lists.cast(stream_type.field("lengths").type)
             fields = list(stream_type)
             stream = pa.StructArray.from_arrays([wider, text_array], fields=fields)
-            entry = stream_entry(field, stream, "lengths", array.nbytes, rows=len(array))
+            entry = stream_entry(field, stream, "lengths", 2**20, rows=len(array))
             rows = both_read(tool, tmp_path, field, entry)
             assert len(rows) == len(array)
             assert [each for (each,) in rows].count(None) == array.null_count

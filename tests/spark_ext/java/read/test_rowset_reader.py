@@ -21,13 +21,12 @@ from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.examples_of import examples
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
-from tests.spec import test_golden_sizes as understated
 from tests.spec.test_golden_rowset import (
     FOLDERS,
     PLACES,
+    SCHEMA,
     entry_of,
     golden_rows,
-    golden_schema,
     golden_store,
 )
 from tests.strategies import batches, schemas
@@ -89,17 +88,9 @@ def test_every_schema_comes_back_from_every_place(
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_an_earlier_rowset_is_read(folder: str, place: str, tool: ReadTool) -> None:
-    schema = golden_schema(FOLDERS[folder])
-    plan = plan_of(schema, [entry_of(folder, place)])
-    found = tool.rows(golden_store(folder).url, plan, spark_schema(schema))
-    assert found == expected_rows(golden_rows(FOLDERS[folder]), schema)
-
-
-def test_a_rowset_that_states_too_few_bytes_is_read(tool: ReadTool) -> None:
-    schema = understated.SCHEMA
-    plan = plan_of(schema, [understated.golden_entry()])
-    found = tool.rows(LocalStore(str(understated.GOLDEN)).url, plan, spark_schema(schema))
-    assert found == expected_rows(understated.golden_rows(), schema)
+    plan = plan_of(SCHEMA, [entry_of(folder, place)])
+    found = tool.rows(golden_store(folder).url, plan, spark_schema(SCHEMA))
+    assert found == expected_rows(golden_rows(), SCHEMA)
 
 
 def test_columns_that_were_added_later_are_null(tool: ReadTool, store: LocalStore) -> None:

@@ -136,7 +136,7 @@ FORGED: dict[str, tuple[pa.Array, str]] = {
     "NULL list": (lengths_stream(None, b"abc"), MISSING),
     "NULL values": (lengths_stream([0, 0, 0], None), MISSING),
     "NULL struct": (_null_struct(), MISSING),
-    "large": (lengths_stream([1, 0, 255], b"a" * 256), "would be larger than the index says"),
+    "large": (lengths_stream([1, 0, 255], b"a" * 256), "it would take 275 bytes decoded"),
     "signed": (lengths_stream([1, 0, 2], b"abc", pa.int8()), DIFFERENT),
     "wide": (lengths_stream([1, 0, 2], b"abc", pa.uint64()), DIFFERENT),
     "another name": (_renamed("value"), DIFFERENT),

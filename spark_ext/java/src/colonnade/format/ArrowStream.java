@@ -23,12 +23,6 @@ import org.apache.arrow.flatbuf.Schema;
  * <p>Spec: docs/spec/rowset.md#block
  */
 public final class ArrowStream {
-  /**
-   * Tolerance for stated sizes. A writer may add or omit validity bitmaps, and old indexes leave
-   * out the last offset.
-   */
-  private static final int SLACK_BYTES = 4096;
-
   /** A message with buffers. The buffers begin at position {@code body} of {@code array}. */
   public record Batch(RecordBatch header, byte[] array, int body, boolean compressed) {}
 
@@ -36,7 +30,6 @@ public final class ArrowStream {
   private final int end;
   private int position;
   private long decodedBytes;
-  private long largestBuffer;
   private Schema schema;
   private Batch dictionary;
   private Batch batch;
@@ -50,28 +43,20 @@ public final class ArrowStream {
   /**
    * Finds the messages of a stream.
    *
-   * <p>An index may have omitted validity bitmaps, each smaller than the values that it counted.
-   * All buffers together may therefore exceed {@code stated}, and have their own limit.
-   *
-   * @param stated the most bytes that one decoded buffer may take
-   * @param limit the most bytes that all decoded buffers may take together
-   * @throws Malformed if the stream is malformed or its buffers exceed either size
+   * @param stated the most bytes that all decoded buffers may take together
+   * @throws Malformed if the stream is malformed or its buffers exceed that size
    */
-  public static ArrowStream parse(Slice data, long stated, long limit) throws Malformed {
+  public static ArrowStream parse(Slice data, long stated) throws Malformed {
     ArrowStream stream = new ArrowStream(data);
     try {
       stream.parse();
     } catch (RuntimeException error) {
       throw new Malformed("the Arrow stream is malformed", error);
     }
-    if (stream.largestBuffer > stated + SLACK_BYTES) {
+    if (stream.decodedBytes > stated) {
       throw new Malformed(
           "it would take " + stream.decodedBytes + " bytes decoded where " + stated
               + " are stated");
-    }
-    if (stream.decodedBytes > limit) {
-      throw new Malformed(
-          "it would take " + stream.decodedBytes + " bytes decoded; " + limit + " are the most");
     }
     return stream;
   }
@@ -160,9 +145,7 @@ public final class ArrowStream {
       if (offset < 0 || length < 0 || offset > bodyLength || length > bodyLength - offset) {
         throw new Malformed("a buffer of the Arrow stream lies outside it");
       }
-      long size = decodedSize((int) offset, (int) length, compressed);
-      decodedBytes += size;
-      largestBuffer = Math.max(largestBuffer, size);
+      decodedBytes += decodedSize((int) offset, (int) length, compressed);
     }
     return new Batch(header, bytes.array(), position, compressed);
   }

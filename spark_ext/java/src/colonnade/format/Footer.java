@@ -21,10 +21,7 @@ public record Footer(long rows, Cuts cuts, Map<Integer, ColumnSegment> columns) 
 
   private static final long ROWS_LIMIT = (1L << 32) - 1;
 
-  /** Version 1 lacks the encoding {@code lengths}; versions 1 and 2 lack Bloom filters. */
-  private static final int WITHOUT_FILTERS = 2;
-
-  private static final int WITH_FILTERS = 3;
+  private static final int VERSION = 1;
 
   /**
    * Decodes a footer. Requires: its length and checksum match the log.
@@ -36,7 +33,7 @@ public record Footer(long rows, Cuts cuts, Map<Integer, ColumnSegment> columns) 
     JsonObject body =
         JsonObject.unseal(data, location).only(Set.of("format_version", "rows", "cuts", "columns"));
     JsonNode version = body.node().get("format_version");
-    if (version != null && !(version.isIntegralNumber() && isKnown(version.longValue()))) {
+    if (version != null && !(version.isIntegralNumber() && version.longValue() == VERSION)) {
       throw StoreException.unsupported(
           location + " holds format version " + version
               + ", which this version does not know: upgrade Colonnade.");
@@ -49,26 +46,17 @@ public record Footer(long rows, Cuts cuts, Map<Integer, ColumnSegment> columns) 
       if (!key.matches("[1-9][0-9]{0,9}") || Long.parseLong(key) > Integer.MAX_VALUE) {
         throw segments.malformed(key, "Input should be the id of a column");
       }
-      ColumnSegment segment = ColumnSegment.parse(segments.object(key));
-      if (segment.hasFilters() && (version == null || version.longValue() < WITH_FILTERS)) {
-        throw segments.malformed(key, "Bloom filters came with format version 3");
-      }
-      columns.put(Integer.parseInt(key), segment);
+      columns.put(Integer.parseInt(key), ColumnSegment.parse(segments.object(key)));
     }
     return new Footer(rows, Cuts.parse(body.node().path("cuts")), columns);
   }
 
-  private static boolean isKnown(long version) {
-    return version >= 1 && version <= WITH_FILTERS;
-  }
-
   /** Returns the bytes to store: a JSON object in its envelope. */
   public byte[] encode() {
-    boolean filters = columns.values().stream().anyMatch(ColumnSegment::hasFilters);
     return JsonBytes.seal(
         json -> {
           json.writeStartObject();
-          json.writeNumberField("format_version", filters ? WITH_FILTERS : WITHOUT_FILTERS);
+          json.writeNumberField("format_version", VERSION);
           json.writeNumberField("rows", rows);
           cuts.write(json);
           json.writeObjectFieldStart("columns");

@@ -73,7 +73,7 @@ final class BlockDecoder implements AutoCloseable {
    */
   static ArrowStream parse(BlockEntry entry, Slice bytes) throws Malformed {
     checkStated(entry);
-    ArrowStream stream = ArrowStream.parse(bytes, entry.decoded(), limit(entry));
+    ArrowStream stream = ArrowStream.parse(bytes, entry.decoded());
     long rows = stream.batch().header().length();
     if (rows != (entry.encoding().equals("lengths") ? 1 : entry.rows())) {
       throw new Malformed(

@@ -44,7 +44,7 @@ final class SparseIndexReader {
    */
   static SparseIndex decode(Slice data, Order order, boolean filters, ZstdDecompressCtx zstd)
       throws Malformed {
-    ArrowStream stream = ArrowStream.parse(data, LIMIT, LIMIT);
+    ArrowStream stream = ArrowStream.parse(data, LIMIT);
     List<IndexColumn> columns = SparseIndex.columns(order, filters);
     try {
       checkSchema(stream.schema(), order, columns);

@@ -1,32 +1,29 @@
-"""Blocks of nested columns whose index states fewer bytes than they take are read all the same.
+"""The index of a column states what its blocks take decoded, also which of its structs are NULL.
 
-The first writers left out which structs are NULL when they stated how many bytes a block takes. The
-RowSet in `golden/rowset-v3-understated` was written by such a `write_rowset`. No
-later writer makes such a file.
 Specification: docs/spec/rowset.md#decoded
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import ArrayType, SchemaField, StructType, TableSchema
 from colonnade.manifests.state.snapshot import as_written
-from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import understated
+from colonnade.tableformat.rowset.block import decode_block
+from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform
-from tests.strategies import identical
 
-GOLDEN = Path(__file__).parent / "golden" / "rowset-v3-understated"
 ROWS = 40_000
 
 
@@ -79,7 +76,7 @@ SCHEMA = TableSchema(
 )
 
 
-def golden_rows() -> pa.RecordBatch:
+def nested_rows() -> pa.RecordBatch:
     columns: dict[str, list[Any]] = {
         "flags": [None if i % 8 == 0 else {"a": i % 2 == 0, "b": True} for i in range(ROWS)],
         "points": [[None, {"x": i % 4, "y": 300}][: i % 3] for i in range(ROWS)],
@@ -103,13 +100,9 @@ def golden_rows() -> pa.RecordBatch:
 
 def write_rowset(store: ObjectStore) -> RowSetEntry:
     with RowSetWriter(store, "", "0123456789abcdef", SCHEMA, (), WriteOptions()) as writer:
-        writer.write(golden_rows())
+        writer.write(nested_rows())
         (entry,) = writer.close()
     return entry
-
-
-def golden_entry() -> RowSetEntry:
-    return RowSetEntry.model_validate_json((GOLDEN / "entry.json").read_text())
 
 
 def blocks(store: ObjectStore, entry: RowSetEntry) -> Iterator[tuple[str, StoredBlock]]:
@@ -119,25 +112,18 @@ def blocks(store: ObjectStore, entry: RowSetEntry) -> Iterator[tuple[str, Stored
             yield from ((field.name, block) for block in found)
 
 
-def names_of_understated(store: ObjectStore, entry: RowSetEntry) -> set[str]:
-    found = blocks(store, entry)
-    return {name for name, block in found if understated(pa.py_buffer(block.data), block.entry)}
-
-
-def test_the_old_rowset_is_read() -> None:
-    reader = RowSetReader(LocalStore(str(GOLDEN)), "", as_written(golden_entry()))
-    found = pa.concat_batches([batch for _, batch in reader.read(SCHEMA.fields)])
-    assert identical(found, golden_rows())
-
-
-def test_each_column_of_the_old_rowset_with_nullable_structs_states_too_few_bytes() -> None:
-    store = LocalStore(str(GOLDEN))
-    assert names_of_understated(store, golden_entry()) == {"flags", "points", "deep"}
-
-
-def test_the_same_rows_now_state_what_their_streams_take() -> None:
+def test_blocks_of_nested_columns_state_what_their_streams_take() -> None:
     store = MemoryStore()
-    entry = write_rowset(store)
-    assert names_of_understated(store, entry) == set()
-    for _, block in blocks(store, entry):
-        assert ipc_stream.measure(pa.py_buffer(block.data)).total <= block.entry.decoded
+    for name, block in blocks(store, write_rowset(store)):
+        assert ipc_stream.measure(pa.py_buffer(block.data)) <= block.entry.decoded, name
+
+
+def test_a_block_that_takes_more_than_its_index_states_is_refused() -> None:
+    store = MemoryStore()
+    fields = {field.name: column_of(field) for field in SCHEMA.fields}
+    for name, block in blocks(store, write_rowset(store)):
+        data = pa.py_buffer(block.data)
+        taken = ipc_stream.measure(data)
+        decode_block(data, replace(block.entry, decoded=taken), fields[name])
+        with pytest.raises(ValueError, match=f"would take {taken} bytes decoded"):
+            decode_block(data, replace(block.entry, decoded=taken - 1), fields[name])
