@@ -102,9 +102,7 @@ class SimulatedTable:
     def _state(self) -> TableState:
         key = (SortField(column=1),) if self.is_sorted else ()
         schema = TableSchema(fields=())
-        return TableState(
-            TableId("0" * 16), "simulated", False, schema, 0, 1, (key,), {}, None, 0, 0
-        )  # fmt: skip
+        return TableState(TableId("0" * 16), "simulated", schema, 0, 1, (key,), {}, None, 0, 0)
 
 
 def simulate(

@@ -10,8 +10,8 @@
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
         copy/<object id>.json              a copy of such an object, where an anchor needs it
         freed-<database id>-<block>.json   a mark: the slots of this block are free
-      <table id>/                          absent for a lone table: its
-        <object id>/                       objects are at the root of the database
+      <table id>/
+        <object id>/
           rowset.json                      footer of a RowSet in a directory
           <column id>.col  <column id>.idx
         <object id>.rowset                 packed RowSet
@@ -50,9 +50,9 @@ _FREED = re.compile(rf"{FREED}{TABLE_ID.pattern}-([0-9]{{20}})\.json", re.ASCII)
 _CHECKPOINT = re.compile(rf"(?:{CHECKPOINTS}|{COPIES})/({OBJECT_ID.pattern})\.json", re.ASCII)
 _COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
 _FILES = rf"({OBJECT_ID.pattern})(?:\.rowset|\.dv|\.origin|/rowset\.json|/{_COLUMN})"
-_DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
-_LONE = re.compile(rf"{MANIFEST}|{OBJECT_ID.pattern}(?:\.rowset|\.dv|\.origin)?", re.ASCII)
-_DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
+_DATA = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
+_TABLE = re.compile(TABLE_ID.pattern, re.ASCII)
+_OF_TABLE = re.compile(rf"{OBJECT_ID.pattern}(?:\.rowset|\.dv|\.origin)?", re.ASCII)
 
 
 def epoch_number(name: str) -> int | None:
@@ -96,20 +96,9 @@ def freed_block(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def table_prefix(table_id: str, at_root: bool) -> str:
-    """Return the prefix of all objects of a table: empty for a lone table at the root."""
-    return "" if at_root else f"{table_id}/"
-
-
-class TablePrefixes(dict[str, str]):
-    """The prefixes of all tables of a database, by table id; built on access."""
-
-    def __init__(self, at_root: bool) -> None:
-        super().__init__()
-        self._at_root = at_root
-
-    def __missing__(self, table_id: str) -> str:
-        return table_prefix(table_id, self._at_root)
+def table_prefix(table_id: str) -> str:
+    """Return the prefix of all objects of a table."""
+    return f"{table_id}/"
 
 
 def round_name(time: datetime, digits: str) -> str:
@@ -158,12 +147,17 @@ def checkpoint_object(name: str) -> str | None:
     return found[1] if found else None
 
 
-def data_object(name: str, at_root: bool) -> str | None:
+def data_object(name: str) -> str | None:
     """Return the id of the object of a table with this name; None for any other name."""
-    found = (_DATA_AT_ROOT if at_root else _DATA_OF_TABLE).fullmatch(name)
+    found = _DATA.fullmatch(name)
     return found[1] if found else None
 
 
-def is_of_lone_table(entry: str) -> bool:
-    """Return whether a lone table has a file or folder of this name directly in its folder."""
-    return _LONE.fullmatch(entry) is not None
+def is_table_folder(entry: str) -> bool:
+    """Return whether a table may have its objects in a folder of this name."""
+    return _TABLE.fullmatch(entry) is not None
+
+
+def is_in_table_folder(entry: str) -> bool:
+    """Return whether a table may have a file or folder of this name directly in its folder."""
+    return _OF_TABLE.fullmatch(entry) is not None

@@ -183,7 +183,6 @@ def table_state(schema: TableSchema = SCHEMA, added: Sequence[LiveRowSet] = ()) 
     return TableState(
         id=ORDERS,
         name="orders",
-        at_root=False,
         schema=schema,
         schema_id=0,
         next_column_id=1 + len(schema.fields),

@@ -218,11 +218,9 @@ def encode_table_record(table: TableState) -> dict[str, Any]:
     return _table_record(table).model_dump(mode="json", exclude_none=True)
 
 
-def decode_table_record(
-    value: Any, lone_table: bool, name: str, read_batches: ReadBatches
-) -> TableState:
+def decode_table_record(value: Any, name: str, read_batches: ReadBatches) -> TableState:
     """Read a table from JSON. Raises CorruptionError and UnsupportedFormatError naming `name`."""
-    return _table_state(decode_value(TableRecord, value, name), lone_table, read_batches)
+    return _table_state(decode_value(TableRecord, value, name), read_batches)
 
 
 def root_snapshot(
@@ -233,8 +231,7 @@ def root_snapshot(
     Raises UnsupportedFormatError for unknown reader features.
     """
     check_reader_features(root.reader_features)
-    lone = root.lone_table
-    alone = {TableId(t.id): _table_state(t, lone, read_batches) for t in root.tables}
+    alone = {TableId(t.id): _table_state(t, read_batches) for t in root.tables}
     tables = {key: with_statics(table, alone.get) for key, table in alone.items()}
     return Snapshot(
         database=TableId(root.database),
@@ -301,7 +298,7 @@ def _table_record(table: TableState) -> TableRecord:
     )
 
 
-def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatches) -> TableState:
+def _table_state(record: TableRecord, read_batches: ReadBatches) -> TableState:
     table, stored = TableId(record.id), record.stored_batches
     batches: Mapping[str, int] = record.batches or {}
     if stored is not None:
@@ -319,7 +316,6 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
     return TableState(
         id=table,
         name=record.name,
-        at_root=lone_table,
         schema=record.table_schema,
         schema_id=record.schema_id,
         next_column_id=record.next_column_id,

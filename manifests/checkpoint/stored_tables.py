@@ -121,7 +121,7 @@ class CheckpointTables:
     def decode(self, table: str, value: Any) -> TableState:
         """Read a table from its record. Raises CorruptionError, UnsupportedFormatError."""
         name = f"{self.records.store.url} (table {table} of a checkpoint)"
-        state = decode_table_record(value, False, name, self._read_batches)
+        state = decode_table_record(value, name, self._read_batches)
         if state.id != table:
             raise CorruptionError(f"{name} holds table {state.id} instead.")
         return state

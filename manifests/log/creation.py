@@ -52,8 +52,8 @@ def create_database(
 ) -> Snapshot:
     """Create an empty database and return its first state, epoch 0.
 
-    `lone_table` means that it holds one table only, whose objects are at the root. `slot_block` is
-    the number of slots of its log that are freed together. The call first removes the remains of a
+    `lone_table` means that it holds one table only. `slot_block` is the number of slots of its log
+    that are freed together. The call first removes the remains of a
     killed drop, or moves a live database back that such a drop has moved away. Cost: one PUT, and
     two listings of everything below the root. The second one finds little.
 

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, StoreError
-from colonnade.manifests.object_names import MANIFEST, is_of_lone_table
+from colonnade.manifests.object_names import MANIFEST, is_in_table_folder, is_table_folder
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import finished_name
 from colonnade.manifests.store.local import LocalStore
 
-_MOVED = re.compile(r"_moved-(?:[0-9a-f]{16}-)?([0-9a-f]{16})", re.ASCII)
+_MOVED = re.compile(r"_moved-[0-9a-f]{16}-([0-9a-f]{16})", re.ASCII)
 """Folders whose log may not have ended. They are never removed for their name alone."""
 
 _DROPPED = re.compile(r"_dropped-[0-9a-f]{16}", re.ASCII)
@@ -59,12 +59,15 @@ def remove_lone_table(store: ObjectStore, *, only_dropped: bool = True) -> None:
     """
     folder = _folder_of(store)
     with suppress(FileNotFoundError), _stated(folder, folder):
-        # The ids of objects are random. So a name that was listed before the look cannot belong to
-        # a table that another process makes here after it.
-        found = [name for name in os.listdir(folder) if name != MANIFEST and _is_own(name)]
+        # The ids of tables and objects are random. So a name that was listed before the look cannot
+        # belong to a table that another process makes here after it.
+        found = {each: _own_entries(each) for each in _table_folders(folder)}
         if not only_dropped or _is_dropped(folder):
-            for name in found:
-                _remove(f"{folder}/{name}")
+            for table, entries in found.items():
+                for entry in entries:
+                    _remove(f"{table}/{entry}")
+                with suppress(OSError):  # raised if the folder has other files, too
+                    os.rmdir(table)
             _move_log(folder, only_dropped)
     with suppress(OSError):  # raised if the folder has other files, too
         os.rmdir(folder)
@@ -155,15 +158,29 @@ def _remove(path: str) -> None:
     """Remove a file or a folder that another drop may be removing at the same time."""
     while os.path.lexists(path):
         with suppress(FileNotFoundError):
-            if os.path.isdir(path) and not os.path.islink(path):
+            if _is_folder(path):
                 shutil.rmtree(path)
             else:
                 os.unlink(path)
 
 
-def _is_own(entry: str) -> bool:
-    """Return whether the folder of a lone table has an object of this name, finished or not."""
-    return is_of_lone_table(finished_name(entry) or entry)
+def _table_folders(folder: str) -> list[str]:
+    """Return the folders in a folder that may be those of tables."""
+    names = filter(is_table_folder, os.listdir(folder))
+    return [path for path in (f"{folder}/{name}" for name in names) if _is_folder(path)]
+
+
+def _own_entries(table: str) -> list[str]:
+    """Return the names in the folder of a table that objects have, finished or not."""
+    try:
+        entries = os.listdir(table)
+    except FileNotFoundError:
+        return []  # another drop has removed it
+    return [entry for entry in entries if is_in_table_folder(finished_name(entry) or entry)]
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _is_dropped(folder: str) -> bool:

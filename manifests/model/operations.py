@@ -42,8 +42,8 @@ RowKind = Literal["delete", "update", "merge"]
 class CreateDatabase(Model):
     """Create the database. This is the only operation of epoch 0.
 
-    A `lone_table` database has at most one table, whose objects are at the root. Vacuum frees the
-    slots of removed epochs in blocks of `slot_block` slots.
+    A `lone_table` database has at most one table. Vacuum frees the slots of removed epochs in
+    blocks of `slot_block` slots.
     """
 
     op: Literal["create_database"] = "create_database"

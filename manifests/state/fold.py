@@ -210,7 +210,6 @@ class _Fold:
         state = self._changed[table] = TableState(
             id=table,
             name=operation.name,
-            at_root=self._base.lone_table,
             schema=operation.table_schema,
             schema_id=0,
             next_column_id=operation.next_column_id,

@@ -225,7 +225,6 @@ class TableState:
 
     id: TableId
     name: str
-    at_root: bool
     schema: TableSchema
     schema_id: int
     next_column_id: int
@@ -288,7 +287,7 @@ class TableState:
     @property
     def prefix(self) -> str:
         """The prefix of the names of all objects of the table."""
-        return table_prefix(self.id, self.at_root)
+        return table_prefix(self.id)
 
     @property
     def hides_rows(self) -> bool:

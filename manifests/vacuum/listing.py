@@ -48,7 +48,7 @@ def read_listing(store: ObjectStore, before: Snapshot) -> Listing:
         if number is not None:
             slots.add(number)
         if number is None or number in removed:
-            files.append(describe(info, lone_table=before.lone_table))
+            files.append(describe(info))
     return Listing(frozenset(slots), tuple(files))
 
 

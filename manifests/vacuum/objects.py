@@ -54,8 +54,8 @@ class Stored(NamedTuple):
         return above if self.kind == "data" and above.endswith(self.object or "/") else None
 
 
-def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
-    """Describe a stored object, finished or not, in a database of one table or several."""
+def describe(info: ObjectInfo) -> Stored:
+    """Describe a stored object, finished or not."""
     name = finished_name(info.name) or info.name
     if (epoch := epoch_number(name)) is not None:
         return Stored(info, "epoch", name, epoch=epoch)
@@ -65,6 +65,6 @@ def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
         return Stored(info, "mark", name)
     if (found := checkpoint_object(name)) is not None:
         return Stored(info, "checkpoint", name, object=found)
-    if (found := data_object(name, at_root=lone_table)) is not None:
+    if (found := data_object(name)) is not None:
         return Stored(info, "data", name, object=found)
     return Stored(info, "other", name)

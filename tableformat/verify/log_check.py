@@ -215,7 +215,7 @@ class LogCheck:
         behind = any(
             described.epoch is not None and described.epoch > number
             for info in self.log.store.list(f"{MANIFEST}/")
-            if (described := describe(info, lone_table=False))
+            if (described := describe(info))
         )
         try:
             judge_end(self.log.store, number, blocks, behind=behind)

@@ -286,7 +286,7 @@ def _new_target(create: CreateTable, location: Location, limits: Limits) -> Writ
     return WriteTarget(
         table=create.table,
         name=create.name,
-        prefix=table_prefix(create.table, at_root=location.table is None),
+        prefix=table_prefix(create.table),
         table_schema=schema,
         sort_key=create.sort_key,
         bloom_columns=bloom_columns(by_name(create.properties, schema), schema, key),

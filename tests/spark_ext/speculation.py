@@ -65,7 +65,7 @@ def race(path: str, winner: int) -> Callable[[Batches], Batches]:
 
 def files_of(path: str) -> set[Path]:
     """The RowSets that are there, visible or not."""
-    return set(Path(path).glob("*.rowset"))
+    return set(Path(path).glob("*/*.rowset"))
 
 
 def with_attempt(batches: Batches, attempt: int = 0) -> Batches:

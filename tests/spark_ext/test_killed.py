@@ -60,8 +60,8 @@ def check_next_job(spark: SparkSession, path: Path, before: list[int]) -> None:
 def test_a_driver_killed_while_tasks_write_changes_nothing(spark: SparkSession, path: Path) -> None:
     def half_written() -> bool:
         """One task has finished a RowSet, another one is in the middle of its own."""
-        return any(path.glob("*/rowset.json")) and any(
-            each.stat().st_size for each in path.glob("*/.tmp-*.col")
+        return any(path.glob("*/*/rowset.json")) and any(
+            each.stat().st_size for each in path.glob("*/*/.tmp-*.col")
         )
 
     kill_when(half_written, "writing", MANY, path)
@@ -78,7 +78,7 @@ def test_a_driver_killed_before_the_first_epoch_of_a_table_leaves_no_table(
 ) -> None:
     path = tmp_path / "t"
     kill_when(Path(f"{path}.halted").exists, "before", FEW, path)
-    assert len(list(path.glob("*.rowset"))) == 2
+    assert len(list(path.glob("*/*.rowset"))) == 2
     with pytest.raises(colonnade.NotFoundError):
         colonnade.open(path)
     rows = spark.range(10).selectExpr("id", "rand() AS noise")

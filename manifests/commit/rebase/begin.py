@@ -21,7 +21,6 @@ from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import Compaction, DropRowSet, ReplaceColumn
-from colonnade.manifests.object_names import TablePrefixes
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 
@@ -33,8 +32,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
     deletes. Raises InvalidInputError if it replaces columns of a RowSet that is not live;
     CorruptionError, StoreError.
     """
-    prefixes = TablePrefixes(base.lone_table)
-    vectors = Vectors(log.store, prefixes)
+    vectors = Vectors(log.store)
     targets = _begin_targets(change, base, log, vectors)
     overwriting = frozenset(read.table for read in change.reads if read.overwrites)
     return Carried(
@@ -42,7 +40,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
         base,
         log,
         vectors,
-        VectorWriter(log.store, prefixes, change.job_id, log.limits, stored=stored),
+        VectorWriter(log.store, change.job_id, log.limits, stored=stored),
         targets,
         overwriting,
         {

@@ -33,6 +33,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     ReplaceColumn,
 )
+from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.store.base import ObjectStore
 
 NO_ROWS = FrozenBitMap()
@@ -47,15 +48,13 @@ class Vectors:
     """
 
     store: ObjectStore
-    prefixes: Mapping[str, str]
     _maps: dict[tuple[str, ...], RowMap] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, table: str, entry: DeletionVectorEntry | None) -> FrozenBitMap:
         """Return the rows that a vector deletes. Raises CorruptionError, StoreError."""
         if entry is None:
             return NO_ROWS
-        prefix = self.prefixes[table]
-        return read_deletion_vector(self.store, prefix, entry, _ANY_ROWS).rows
+        return read_deletion_vector(self.store, table_prefix(table), entry, _ANY_ROWS).rows
 
     def changed(self, op: ReplaceColumn, rows: int) -> FrozenBitMap:
         """Return the rows with new values in a RowSet of `rows` rows. Raises as `rows`."""
@@ -74,7 +73,7 @@ class Vectors:
         if op.origin is None:
             return row_map(op, deleted, None)
         count = sum(output.rowset.rows for output in op.outputs)
-        prefix = self.prefixes[op.table]
+        prefix = table_prefix(op.table)
         return row_map(op, deleted, read_origin(self.store, prefix, op.origin, count))
 
 

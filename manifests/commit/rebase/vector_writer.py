@@ -5,7 +5,7 @@ Spec: docs/spec/epoch-log.md#writer-requirements
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from pyroaring import FrozenBitMap
 
@@ -17,6 +17,7 @@ from colonnade.manifests.model.deletion_vector import (
     write_deletion_vector,
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.store.base import ObjectStore
 
 ENTRY_BYTES = 256
@@ -26,16 +27,14 @@ ENTRY_BYTES = 256
 class VectorWriter:
     """Writes each vector once. A vector from a lost slot serves for the next slot, too.
 
-    `prefixes` are the tables' prefixes, by id. Without a `job_id`, each object gets a job id of its
-    own. Vectors and the rest of an epoch together take at most three quarters of it. If `stored` is
-    false, every vector stays in its entry, for a state that is never written. An object must be
-    used by one thread at a time.
+    Without a `job_id`, each object gets a job id of its own. Vectors and the rest of an epoch
+    together take at most three quarters of it. If `stored` is false, every vector stays in its
+    entry, for a state that is never written. An object must be used by one thread at a time.
     """
 
     def __init__(
         self,
         store: ObjectStore,
-        prefixes: Mapping[str, str],
         job_id: str | None,
         limits: Limits = LIMITS,
         *,
@@ -43,7 +42,6 @@ class VectorWriter:
     ) -> None:
         self._stored = stored
         self._store = store
-        self._prefixes = prefixes
         self._job_id = job_id
         self._inline_bytes = limits.inline_bytes
         self._all_room = self._room = limits.epoch_bytes * 3 // 4
@@ -92,7 +90,7 @@ class VectorWriter:
         else:
             entry = write_deletion_vector(
                 self._store,
-                self._prefixes[table],
+                table_prefix(table),
                 self._job_id or new_job_id(),
                 DeletionVector(deleted),
                 predecessor,

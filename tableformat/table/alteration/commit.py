@@ -90,7 +90,7 @@ def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Sna
     Raises InvalidInputError for a lone table, which is named by its folder, and for an invalid
     name. Raises AlreadyExistsError, ConflictError.
     """
-    if table.at_root:
+    if base.lone_table:
         raise InvalidInputError(
             f"{log.store.url} is a table in its own folder and is named by that folder; move"
             " the folder instead."

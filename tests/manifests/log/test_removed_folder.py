@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import AlreadyExistsError, StoreError
-from colonnade.manifests.ids import new_job_id, new_object_id
+from colonnade.manifests.ids import new_job_id, new_object_id, new_table_id
 from colonnade.manifests.log import creation, removed_folder
 from colonnade.manifests.log.dropping import drop_database, drop_lone_table
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.log.removed_folder import move_away, put_back, remove_lone_table
+from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.store import LocalStore, MemoryStore
 from tests.faults import Stopped
 
@@ -67,9 +68,9 @@ def test_a_live_database_whose_place_was_taken_is_named_and_kept(
 
 
 def test_the_next_drop_removes_what_killed_ones_have_left(tmp_path: Path) -> None:
-    for name in ("_moved-0123456789abcdef", "a"):
+    for name in ("_moved-0123456789abcdef-0123456789abcdef", "a"):
         create_database(LocalStore(tmp_path / name), lone_table=False)
-    ended = Log(LocalStore(tmp_path / "_moved-0123456789abcdef"))
+    ended = Log(LocalStore(tmp_path / "_moved-0123456789abcdef-0123456789abcdef"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("colonnade.manifests.log.dropping.move_away", lambda store: None)
         drop_database(ended, cascade=True)
@@ -107,11 +108,12 @@ def _killed_at(number: int, work: Callable[[], object]) -> bool:
 
 def _lone_table(place: Path) -> LocalStore:
     """A lone table with an object, an unfinished one, a RowSet in a folder, and a foreign file."""
-    store = LocalStore(place)
+    store, prefix = LocalStore(place), table_prefix(new_table_id())
     create_database(store, lone_table=True)
     for end in (".rowset", ".dv", "/rowset.json"):
-        store.put(f"{new_object_id(new_job_id())}{end}", b"bytes", sync=False)
-    (place / f".tmp-{0:016x}-{new_object_id(new_job_id())}.rowset").write_text("left")
+        store.put(f"{prefix}{new_object_id(new_job_id())}{end}", b"bytes", sync=False)
+    left = f".tmp-{0:016x}-{new_object_id(new_job_id())}.rowset"
+    (place / prefix / left).write_text("left")
     (place / "notes.txt").write_text("mine")
     return store
 
@@ -219,8 +221,11 @@ def test_a_live_database_is_moved_back_after_a_kill(tmp_path: Path, lone: bool, 
     def look(folder: str) -> bool:
         if "_moved-" in folder:
             return real(folder)
-        written.append(f"{new_object_id(new_job_id())}.rowset")  # by a writer of the new database
-        (place / written[-1]).write_bytes(b"rows")
+        # By a writer of the new database.
+        name = f"{table_prefix(new_table_id())}{new_object_id(new_job_id())}.rowset"
+        (place / name).parent.mkdir()
+        (place / name).write_bytes(b"rows")
+        written.append(name)
         return True
 
     def late_drop() -> None:
@@ -233,6 +238,7 @@ def test_a_live_database_is_moved_back_after_a_kill(tmp_path: Path, lone: bool, 
         if not lone:
             create_database(store, lone_table=False)
         made = Log(store).read_head().transaction
+        written.clear()
         died = _killed_at(number, late_drop)
         if again == "look":
             put_back(LocalStore(place))
@@ -241,7 +247,8 @@ def test_a_live_database_is_moved_back_after_a_kill(tmp_path: Path, lone: bool, 
                 create_database(LocalStore(place), lone_table=lone)
         if again != "drop":
             assert Log(LocalStore(place)).read_head().transaction == made
-            assert not lone or {"notes.txt", written[-1]} <= set(os.listdir(place))
+            kept = {str(each.relative_to(place)) for each in place.rglob("*")}
+            assert not lone or {"notes.txt", *written} <= kept
             shutil.rmtree(place)
             for left in tmp_path.iterdir():
                 left.rmdir()  # nothing but an empty folder may be left

@@ -143,12 +143,6 @@ def test_layout_0_has_no_fields_and_every_later_layout_has_its_own() -> None:
     assert table_state().partition_fields == ()
 
 
-def test_a_lone_table_has_no_prefix() -> None:
-    state = table_state()
-    assert state.prefix == f"{state.id}/"
-    assert replace(state, at_root=True).prefix == ""
-
-
 def test_a_state_knows_its_anchors_and_its_blocks_of_slots() -> None:
     state = replace(
         database(MemoryStore()),

@@ -17,6 +17,7 @@ from colonnade.manifests.vacuum.objects import Stored, describe
 from colonnade.manifests.vacuum.plan import plan_removal
 
 CUTOFF = 1_000
+PREFIX = f"{'c' * 16}/"
 JOBS = ("a" * 16, "b" * 16)
 OBJECTS = [job + f"{number:016x}" for job in JOBS for number in range(3)]
 TIMES = st.sampled_from((None, 0, CUTOFF - 1, CUTOFF, CUTOFF + 1))
@@ -26,12 +27,12 @@ def stored(name: str, time_ms: int | None, *, unfinished: bool = False) -> Store
     if unfinished:
         folder, slash, last = name.rpartition("/")
         name = f"{folder}{slash}.tmp-{'0' * 16}-{last}"
-    return describe(ObjectInfo(name, 1, time_ms), lone_table=True)
+    return describe(ObjectInfo(name, 1, time_ms))
 
 
 NAMES = st.one_of(
-    st.builds(packed_name, st.just(""), st.sampled_from(OBJECTS)),
-    st.builds(deletion_vector_name, st.just(""), st.sampled_from(OBJECTS)),
+    st.builds(packed_name, st.just(PREFIX), st.sampled_from(OBJECTS)),
+    st.builds(deletion_vector_name, st.just(PREFIX), st.sampled_from(OBJECTS)),
     st.builds(checkpoint_name, st.sampled_from(OBJECTS)),
     st.builds(epoch_name, st.integers(0, 12)),
     st.sampled_from((HINT, "readme.txt")),

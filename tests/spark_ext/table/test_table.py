@@ -257,7 +257,7 @@ def test_an_error_in_an_executor_is_one_sentence(
     for seed in range(2):
         noise = np.random.default_rng(seed).integers(0, 2**62, 10_000)
         arrow.append(pa.table({"text": [str(number) for number in noise]}))
-    [damaged, _] = sorted(path.glob("*.rowset"))
+    [damaged, _] = sorted(path.glob("*/*.rowset"))
     data = bytearray(damaged.read_bytes())
     data[len(data) // 3] ^= 1
     damaged.write_bytes(data)
@@ -265,7 +265,7 @@ def test_an_error_in_an_executor_is_one_sentence(
     sentence = error_of(begun.executeCompaction)
     assert damaged.name in sentence
     assert "'text'" in sentence
-    assert len(list(path.glob("*.rowset"))) == 2
+    assert len(list(path.glob("*/*.rowset"))) == 2
 
 
 @pytest.mark.matrix

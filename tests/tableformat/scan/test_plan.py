@@ -32,7 +32,7 @@ SCHEMA = TableSchema(
     fields=(SchemaField(id=1, name="a", type="long"), SchemaField(id=2, name="B", type="string"))
 )
 TABLE = TableState(
-    id=TableId("0" * 16), name="t", at_root=True, schema=SCHEMA, schema_id=0, next_column_id=3,
+    id=TableId("0" * 16), name="t", schema=SCHEMA, schema_id=0, next_column_id=3,
     sort_orders=((),), stored_properties={}, comment=None, created_epoch=1, changed_epoch=1,
 )  # fmt: skip
 

@@ -124,7 +124,7 @@ def test_a_damaged_table_is_named_where_its_scan_is_the_source(tmp_path: Path) -
     schema = pa.schema([("n", pa.binary())])
     source = colonnade.create(tmp_path / "source", schema)
     source.append(pa.table({"n": [random.Random(1).randbytes(30_000)]}, schema))
-    (file,) = (tmp_path / "source").glob("*.rowset")
+    (file,) = (tmp_path / "source").glob("*/*.rowset")
     file.write_bytes(file.read_bytes()[:-1])
     for scan in (source.scan(), source.scan().to_reader()):
         with pytest.raises(colonnade.CorruptionError, match=file.name):

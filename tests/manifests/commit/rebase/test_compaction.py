@@ -38,7 +38,7 @@ FIRST = 40
 
 
 def vectors() -> Vectors:
-    return Vectors(MemoryStore(), {ORDERS: PREFIX})
+    return Vectors(MemoryStore())
 
 
 def stored(reader: Vectors, rows: Sequence[int]) -> DeletionVectorEntry:

@@ -9,7 +9,7 @@ from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.operations import AddDeletionVector
-from colonnade.manifests.object_names import deletion_vector_name
+from colonnade.manifests.object_names import deletion_vector_name, table_prefix
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, append, delete, entry, live, make_log, vector, with_orders
 
@@ -46,20 +46,20 @@ def test_a_vector_is_stored_once_however_often_its_slot_is_lost() -> None:
 
 def test_a_vector_that_a_vacuum_removed_is_stored_again() -> None:
     store = MemoryStore()
-    writer = VectorWriter(store, {ORDERS: "t/"}, JOB)
+    writer = VectorWriter(store, JOB)
     writer.begin(2**23, 1)
     first = writer.write(ORDERS, 0, SCATTERED, None)
     kept = writer.write(ORDERS, 1, SCATTERED, None)
-    store.delete(deletion_vector_name("t/", first.object))
+    store.delete(deletion_vector_name(table_prefix(ORDERS), first.object))
     writer.forget({first.object})
     again = writer.write(ORDERS, 0, SCATTERED, None)
     assert again.object != first.object
-    assert store.get(deletion_vector_name("t/", again.object), limit=2000)
+    assert store.get(deletion_vector_name(table_prefix(ORDERS), again.object), limit=2000)
     assert writer.write(ORDERS, 1, SCATTERED, None) == kept
 
 
 def test_a_vector_that_grew_or_finds_no_room_any_more_is_stored_anew() -> None:
-    writer = VectorWriter(MemoryStore(), {ORDERS: "t/"}, JOB)
+    writer = VectorWriter(MemoryStore(), JOB)
     writer.begin(0, 1)
     small = writer.write(ORDERS, 0, FrozenBitMap({1}), None)
     assert small.data is not None

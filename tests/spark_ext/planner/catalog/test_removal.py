@@ -9,7 +9,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
-from colonnade.manifests.ids import new_job_id, new_object_id
+from colonnade.manifests.ids import new_job_id, new_object_id, new_table_id
 from colonnade.manifests.log import removed_folder
 from colonnade.manifests.object_names import epoch_name
 from colonnade.spark_ext.planner.catalog.removal import remove_table
@@ -93,17 +93,23 @@ def test_files_of_other_programs_stay(lone: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["d41d8cd98f00b204e9800998ecf8427e.txt", ".tmp-mine", ".tmp-0"])
-def test_a_file_whose_name_only_looks_like_an_object_stays(lone: Path, name: str) -> None:
-    (lone / name).write_text("mine")
+@pytest.mark.parametrize("table", ["", "0123456789abcdef", "mine"])
+def test_a_file_whose_name_only_looks_like_an_object_stays(
+    lone: Path, table: str, name: str
+) -> None:
+    (lone / table).mkdir(exist_ok=True)
+    (lone / table / name).write_text("mine")
     remove_table({"path": str(lone)})
-    assert [each.name for each in lone.iterdir()] == [name]
+    left = [each for each in lone.rglob("*") if each.is_file()]
+    assert left == [lone / table / name]
 
 
 @pytest.mark.parametrize("end", ["", ".rowset", ".dv", ".origin"])
 def test_files_that_a_killed_writer_left_are_removed(lone: Path, end: str) -> None:
-    left = f"{new_object_id(new_job_id())}{end}"
-    (lone / left).write_text("left")
-    (lone / f".tmp-{0:016x}-{left}").write_text("left")
+    left, folder = f"{new_object_id(new_job_id())}{end}", lone / new_table_id()
+    folder.mkdir()
+    (folder / left).write_text("left")
+    (folder / f".tmp-{0:016x}-{left}").write_text("left")
     remove_table({"path": str(lone)})
     assert not lone.exists()
 
