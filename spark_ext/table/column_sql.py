@@ -51,8 +51,7 @@ class SqlWriter:
             raise _no_text(value)
         for time, micros in times:
             text = text.replace(time, f"timestamp_micros({micros}L)")
-        # Spark replaces ${…} by settings, even within string literals.
-        text = text.replace("${", "\\u0024{")
+        text = unreplaced(text)
         if "\\" in text and self._spark.conf.get(_RAW_TEXTS) == "true":
             raise _no_text(value)
         return f"({text})"
@@ -123,6 +122,26 @@ def _has_no_text(expression: Any) -> bool:
 def quoted(name: str) -> str:
     """Quote a name as an SQL identifier."""
     return f"`{name.replace('`', '``')}`"
+
+
+def literal(text: str) -> str:
+    """Write a text as a literal of SQL, with backslashes that escape."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return unreplaced(f"'{escaped}'")
+
+
+def require_escapes(spark: SparkSession, sql: str) -> None:
+    """Raise InvalidInputError if the backslashes of a statement would not escape in a session."""
+    if "\\" in sql and spark.conf.get(_RAW_TEXTS) == "true":
+        raise InvalidInputError(
+            f"The statement has backslashes, which the setting {_RAW_TEXTS} takes literally; unset"
+            f" it, or leave out quotes and backslashes: {sql:.500}"
+        )
+
+
+def unreplaced(sql: str) -> str:
+    """Return SQL whose literals keep ${…}, which Spark otherwise replaces by settings."""
+    return sql.replace("${", "\\u0024{")
 
 
 def _no_text(column: Column) -> InvalidInputError:

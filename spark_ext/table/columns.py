@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.table.column_sql import literal
 from colonnade.spark_ext.table.statements import call, refuse_within, require_jar, rerun
 from colonnade.tableformat.statements.statement import RowCounts
 
@@ -21,8 +22,7 @@ def type_text(data_type: str | spark.DataType, nullable: bool, comment: str | No
     text = data_type if nullable else f"{data_type} NOT NULL"
     if comment is None:
         return text
-    escaped = comment.replace("\\", "\\\\").replace("'", "\\'")
-    return f"{text} COMMENT '{escaped}'"
+    return f"{text} COMMENT {literal(comment)}"
 
 
 def fill_column(

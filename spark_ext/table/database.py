@@ -24,7 +24,7 @@ from colonnade.spark_ext.session_storage import (
 )
 from colonnade.spark_ext.table.moments import moment_of
 from colonnade.spark_ext.table.statements import refresh_cached, refuse_within
-from colonnade.spark_ext.table.table import Table, TableBuilder
+from colonnade.spark_ext.table.table import CREATE, CREATE_IF_NOT_EXISTS, Table, TableBuilder
 from colonnade.spark_ext.table.transaction import Transaction
 from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -100,20 +100,19 @@ class Database:
         Raises AlreadyExistsError if the name is that of a table but for case, unless
         `spark.sql.caseSensitive` is set.
         """
-        return self._described(name)
+        return self._described(name, CREATE)
 
     def createTableIfNotExists(self, name: str) -> TableBuilder:
         """Begin to describe a table; if it exists already, `execute()` opens it unchanged.
 
         Raises AlreadyExistsError as `createTable`.
         """
-        return self._described(name, open_existing=True)
+        return self._described(name, CREATE_IF_NOT_EXISTS)
 
-    def _described(self, name: str, *, open_existing: bool = False) -> TableBuilder:
+    def _described(self, name: str, verb: str) -> TableBuilder:
         if self._spark.conf.get("spark.sql.caseSensitive") != "true":
             refuse_other_case(self._database._refresh(), name)
-        path = self._database._store.address / name
-        return TableBuilder(self._spark, path=path, open_existing=open_existing)
+        return TableBuilder(self._spark, self._database._store.address / name, verb)
 
     def dropTable(self, name: str) -> None:
         """Drop a table; its files stay until vacuum. Raises NotFoundError if it does not exist."""

@@ -17,7 +17,6 @@ from pyspark.sql import types as spark
 from colonnade.manifests.engine import working_for
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.later import later
-from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
@@ -32,7 +31,7 @@ from colonnade.spark_ext.answer_rows import (
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.options import epoch_or_tag, storage_texts
-from colonnade.spark_ext.pyspark_types import from_spark
+from colonnade.spark_ext.session import session as present_session
 from colonnade.spark_ext.session_author import author_of
 from colonnade.spark_ext.session_storage import (
     StorageOptions,
@@ -41,7 +40,9 @@ from colonnade.spark_ext.session_storage import (
     require_session_options,
 )
 from colonnade.spark_ext.settings import TRANSACTION
+from colonnade.spark_ext.table.column_sql import require_escapes
 from colonnade.spark_ext.table.columns import fill_column, type_text
+from colonnade.spark_ext.table.description import TableDescription
 from colonnade.spark_ext.table.moments import moment_of
 from colonnade.spark_ext.table.optimize import OptimizeBuilder
 from colonnade.spark_ext.table.row_methods import RowMethods
@@ -49,6 +50,7 @@ from colonnade.spark_ext.table.statements import (
     joined,
     refresh_cached,
     refuse_within,
+    require_jar,
     run_change,
     table_name,
 )
@@ -64,6 +66,11 @@ if TYPE_CHECKING:
     from colonnade.tableformat.table.report import report as reports
 else:
     reports = later("colonnade.tableformat.table.report.report")
+
+CREATE = "CREATE TABLE"
+CREATE_IF_NOT_EXISTS = "CREATE TABLE IF NOT EXISTS"
+REPLACE = "REPLACE TABLE"
+CREATE_OR_REPLACE = "CREATE OR REPLACE TABLE"
 
 
 @public
@@ -115,19 +122,45 @@ class Table(RowMethods):
         return True
 
     @staticmethod
-    def create(sparkSession: SparkSession, storage_options: StorageOptions = None) -> TableBuilder:
-        """Begin to describe a new table; `storage_options` are those of `forPath`."""
+    def create(
+        sparkSession: SparkSession | None = None, storage_options: StorageOptions = None
+    ) -> TableBuilder:
+        """Begin to describe a new table; `storage_options` are those of `forPath`.
+
+        Without a session, it is that of `colonnade.session()`.
+        """
         return TableBuilder(sparkSession, storage_options=storage_options)
 
     @staticmethod
     def createIfNotExists(
-        sparkSession: SparkSession, storage_options: StorageOptions = None
+        sparkSession: SparkSession | None = None, storage_options: StorageOptions = None
     ) -> TableBuilder:
         """Begin to describe a table; if it exists already, `execute()` opens it unchanged.
 
-        `storage_options` are those of `forPath`.
+        Arguments are those of `create`.
         """
-        return TableBuilder(sparkSession, open_existing=True, storage_options=storage_options)
+        return TableBuilder(
+            sparkSession, verb=CREATE_IF_NOT_EXISTS, storage_options=storage_options
+        )
+
+    @staticmethod
+    def replace(
+        sparkSession: SparkSession | None = None, storage_options: StorageOptions = None
+    ) -> TableBuilder:
+        """Begin to describe a table that replaces one that exists, in one epoch.
+
+        Its rows, columns and properties go; earlier epochs stay readable. Arguments are those of
+        `create`, and `execute()` runs a statement of SQL. Raises Spark's error if there is no such
+        table.
+        """
+        return TableBuilder(sparkSession, verb=REPLACE, storage_options=storage_options)
+
+    @staticmethod
+    def createOrReplace(
+        sparkSession: SparkSession | None = None, storage_options: StorageOptions = None
+    ) -> TableBuilder:
+        """Begin to describe a table as `replace` does, which may be a new one."""
+        return TableBuilder(sparkSession, verb=CREATE_OR_REPLACE, storage_options=storage_options)
 
     @property
     def path(self) -> str:
@@ -319,152 +352,55 @@ class Table(RowMethods):
 
 
 @public
-class TableBuilder:
-    """Describes a new table; nothing is written before `execute()`. Methods can be chained."""
+class TableBuilder(TableDescription):
+    """Describes a new table; nothing is written before `execute()`. Methods can be chained.
+
+    Each method raises InvalidInputError for an argument of a wrong type.
+    """
 
     def __init__(
         self,
-        spark_session: SparkSession,
+        spark_session: SparkSession | None,
         path: StorePath | None = None,
-        open_existing: bool = False,
+        verb: str = CREATE,
         storage_options: StorageOptions = None,
     ) -> None:
-        self._spark = spark_session
+        super().__init__()
+        self._spark = present_session() if spark_session is None else spark_session
         self._path = path
-        self._open_existing = open_existing
+        self._verb = verb
         self._storage_options = storage_options
-        self._fields: list[spark.StructField] = []
-        self._sort_key: tuple[str, ...] = ()
-        self._partition_by: tuple[str, ...] = ()
-        self._primary_key: tuple[str, ...] = ()
-        self._static: tuple[str, ...] = ()
-        self._partition_key: tuple[str, ...] = ()
-        self._properties: dict[str, str] = {}
-        self._comment: str | None = None
-        self._constraints: dict[str, str] = {}
-        self._generated: dict[str, str] = {}
-        self._identity: dict[str, IdentityColumn] = {}
-
-    def location(self, location: str) -> TableBuilder:
-        """Set the path of the table: a new path, or `<database>/<name>`."""
-        self._path = location
-        return self
-
-    def comment(self, comment: str) -> TableBuilder:
-        """Set the comment of the table."""
-        self._comment = comment
-        return self
-
-    def addColumn(
-        self,
-        colName: str,
-        dataType: str | spark.DataType,
-        nullable: bool = True,
-        comment: str | None = None,
-        *,
-        generatedAlwaysAs: str | IdentityColumn | None = None,
-        generatedByDefaultAs: IdentityColumn | None = None,
-    ) -> TableBuilder:
-        """Add a column; the type is a Spark type or its text, such as `decimal(12,2)`.
-
-        `generatedAlwaysAs` is an expression over other columns, as SQL text, or an IdentityColumn
-        whose values the table gives. With `generatedByDefaultAs`, users may also give values of an
-        identity column. Expressions mean the session's time zone. Raises InvalidInputError that
-        names the column for another argument.
-        """
-        self._generate(colName, generatedAlwaysAs, generatedByDefaultAs)
-        data_type = spark.DataType.fromDDL(dataType) if isinstance(dataType, str) else dataType
-        metadata = {} if comment is None else {"comment": comment}
-        self._fields.append(spark.StructField(colName, data_type, nullable, metadata))
-        return self
-
-    def _generate(self, column: str, always: object, by_default: object) -> None:
-        """Note how a column is generated, if it is."""
-        if always is not None and by_default is not None:
-            raise InvalidInputError(
-                f"Column {column!r} cannot be generated both ALWAYS and BY DEFAULT; choose one."
-            )
-        stated = by_default if always is None else always
-        if isinstance(stated, IdentityColumn):
-            spec = stated.model_copy(update={"always": by_default is None})
-            self._identity[column] = spec
-        elif isinstance(stated, str) and by_default is None:
-            self._generated[column] = stated
-        elif stated is not None:
-            wanted = "an IdentityColumn" if always is None else "SQL text or an IdentityColumn"
-            raise InvalidInputError(
-                f"Column {column!r} can be generated as {wanted}, not as {stated!r:.100}."
-            )
-
-    def addColumns(self, cols: spark.StructType | list[spark.StructField]) -> TableBuilder:
-        """Add the columns of a Spark schema, with their comments and NOT NULL."""
-        self._fields += list(cols)
-        return self
-
-    def clusterBy(self, *colNames: str) -> TableBuilder:
-        """Set the sort key: the rows of each task are stored in this order; `"a desc"` descends."""
-        self._sort_key = colNames
-        return self
-
-    def primaryKey(self, *colNames: str) -> TableBuilder:
-        """Set the primary key: no two rows have the same values in these columns.
-
-        They become NOT NULL. The table is sorted by them unless `clusterBy` says otherwise.
-        """
-        self._primary_key = colNames
-        return self
-
-    def static(self, *colNames: str) -> TableBuilder:
-        """Make columns static: each has one value for all rows of a partition key.
-
-        They are nullable, and neither in a key nor in the partitioning.
-        """
-        self._static = colNames
-        return self
-
-    def partitionKey(self, *colNames: str) -> TableBuilder:
-        """Set the columns that static values belong to; they become NOT NULL.
-
-        Without this, it is the first column of the primary key.
-        """
-        self._partition_key = colNames
-        return self
-
-    def partitionedBy(self, *cols: str) -> TableBuilder:
-        """Partition rows by columns, or by transforms such as `days(ts)` or `bucket(16, id)`."""
-        self._partition_by = cols
-        return self
-
-    def property(self, key: str, value: str) -> TableBuilder:
-        """Set a property of the table."""
-        self._properties[key] = value
-        return self
-
-    def addConstraint(self, name: str, condition: str) -> TableBuilder:
-        """Add `CHECK (condition)`, which no row may make false, such as `"price > 0"`."""
-        self._constraints[name] = condition
-        return self
 
     def execute(self) -> Table:
         """Create the table in one epoch and open it.
 
-        Raises AlreadyExistsError if it exists, unless `createIfNotExists` began the description.
-        Raises InvalidInputError that names the column for a schema that cannot be stored.
+        Raises AlreadyExistsError if it exists, unless the description began with another method
+        than `create`. Raises InvalidInputError that names the column for a schema that cannot be
+        stored. A table that is described by its name, or that replaces another one, is made by a
+        statement of SQL: it needs the jar, and also raises Spark's errors.
         """
-        if self._path is None:
-            raise InvalidInputError("The new table has no path yet; call location(path) first.")
+        if self._path is None and self._name is None:
+            raise InvalidInputError(
+                "The new table has no place yet; call location(path) or tableName(name) first."
+            )
+        if self._name is None and self._verb in (CREATE, CREATE_IF_NOT_EXISTS):
+            return Table(self._spark, self._created())
+        return self._run()
+
+    def _created(self) -> ArrowTable:
+        """Create the table without a statement of Spark."""
+        assert self._path is not None
         address = address_in(self._spark, self._path, self._storage_options)
         refuse_within(self._spark, f"Creating {address.url}")
-        schema: TableSchema = from_spark(spark.StructType(self._fields))
         zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
         generated = {
             name: NewGenerated(name, sql, time_zone=zone) for name, sql in self._generated.items()
         }
         try:
             with working_for(author_of(self._spark)):
-                table = ArrowTable.create(
+                return ArrowTable.create(
                     address,
-                    schema,
+                    self._schema(),
                     sort_key=self._sort_key,
                     partition_by=self._partition_by,
                     properties=self._properties,
@@ -477,7 +413,26 @@ class TableBuilder:
                     partition_key=self._partition_key,
                 )
         except AlreadyExistsError:
-            if not self._open_existing:
+            if self._verb == CREATE:
                 raise
-            table = ArrowTable.open(address)
-        return Table(self._spark, table)
+            return ArrowTable.open(address)
+
+    def _run(self) -> Table:
+        """Create or replace the table by a statement, and find it as the statement has."""
+        url = None
+        if self._path is not None:
+            address = address_in(self._spark, self._path, self._storage_options)
+            url = address.url
+            require_session_options(self._spark, address, f"Creating {url}")
+        elif self._storage_options:
+            raise InvalidInputError(
+                f"Table {self._name} is found by its name, which takes no storage options; set them"
+                " in the session, or give its location, too."
+            )
+        name = self._name or table_name(str(url))
+        require_jar(self._spark, f"Creating table {name}")
+        refuse_within(self._spark, f"Creating {name}")
+        text = self._statement(self._verb, name, url if self._name else None)
+        require_escapes(self._spark, text)
+        self._spark.sql(text)
+        return Table.forName(self._spark, name)

@@ -143,6 +143,18 @@ PYTHON: dict[str, tuple[str, Any]] = {
         "found.toDF().columns",
         ["id", "item", "price"],
     ),
+    'Table.create(spark).tableName("new").addColumn("id", "bigint").clusterBy("id").execute()': (
+        "Table.forName(spark, 'new').detail().first().clusteringColumns",
+        ["id"],
+    ),
+    'Table.replace(spark).tableName("orders").addColumn("id", "bigint").execute()': (
+        "(columns(), ids())",
+        [["id"], []],
+    ),
+    'Table.createOrReplace(spark).tableName("new").addColumn("id", "bigint").execute()': (
+        "columns('new')",
+        ["id"],
+    ),
     "colonnade.IdentityColumn(start=1, step=2)": ("(found.start, found.step)", [1, 2]),
     "table.toDF()": ("table.delete() and ids(found)", [1, 2, 3]),
     'table.delete("id = 1")': (AFTER, [2, 3]),

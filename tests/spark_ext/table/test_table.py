@@ -144,6 +144,9 @@ def test_a_builder_refuses_impossible_arguments(spark: SparkSession, tmp_path: P
     with pytest.raises(colonnade.NotFoundError, match="'b'"):
         where.execute()
     assert not (tmp_path / "t").exists()
+    for begun in (Table.create(spark).tableName("t"), Table.replace(spark).location("t")):
+        with pytest.raises(colonnade.InvalidInputError, match="needs Colonnade's jar"):
+            begun.addColumn("a", "int").execute()
 
 
 def test_forpath_names_what_is_missing(spark: SparkSession, tmp_path: Path) -> None:
