@@ -15,6 +15,7 @@ CORPUS: tuple[tuple[int, float], ...] = (
 
 FOUND: dict[str, int] = {
     "an error of a later send is taken for the outcome of the earlier one": 1,
+    "a change that meets a removed epoch is called failed": 12,
     "a replacement keeps what came since": 2,
     "serializable is nothing special": 3,
     "keys are not compared again before the slot": 2,
