@@ -42,6 +42,12 @@ def micros_of(database: colonnade.ArrowDatabase, epoch: int) -> int:
     return (moment - EPOCH_START) // MILLISECOND * 1000
 
 
+def restore(**arguments: Any) -> list[Any]:
+    """The new epoch and the restored one, which come after the counts of the restore."""
+    [row] = call("restore", **arguments)
+    return list(row[-2:])
+
+
 def count(database: colonnade.ArrowDatabase) -> int:
     return database.table("orders").scan().to_arrow().num_rows
 
@@ -49,12 +55,12 @@ def count(database: colonnade.ArrowDatabase) -> int:
 def test_a_table_is_restored_to_an_epoch_a_tag_and_a_time(shop: colonnade.ArrowDatabase) -> None:
     orders = f"{shop.path}/orders"
     first, *_, newest = [entry.epoch for entry in reversed(shop.table("orders").history())]
-    assert call("restore", table=orders, epoch=first) == [[newest + 1, first]]
+    assert restore(table=orders, epoch=first) == [newest + 1, first]
     assert count(shop) == 0
     shop.tag("full", newest)
-    assert call("restore", table=orders, tag="full") == [[newest + 3, newest]]
+    assert restore(table=orders, tag="full") == [newest + 3, newest]
     assert count(shop) == 4
-    [[epoch, restored]] = call("restore", table=orders, timestamp=micros_of(shop, first))
+    epoch, restored = restore(table=orders, timestamp=micros_of(shop, first))
     assert epoch == newest + 4
     assert restored <= first
     assert shop.tables() == ["news", "orders"]
@@ -63,7 +69,7 @@ def test_a_table_is_restored_to_an_epoch_a_tag_and_a_time(shop: colonnade.ArrowD
 def test_a_database_is_restored_with_all_its_tables(shop: colonnade.ArrowDatabase) -> None:
     before = shop.refresh().epoch
     shop.drop_table("orders")
-    assert call("restore", database=shop.path, epoch=before) == [[before + 2, before]]
+    assert restore(database=shop.path, epoch=before) == [before + 2, before]
     assert count(shop) == 4
 
 
