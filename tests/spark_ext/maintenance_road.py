@@ -104,7 +104,7 @@ def beside_delta(folder: Path) -> None:
         context.setLogLevel("OFF")
         spark = made_by_jvm(context) if of_jvm else SparkSession.builder.getOrCreate()
         serve_both(spark, place)
-        if not of_jvm:
+        if number == 0:
             serve_more(spark, place)
         spark.stop()
         print("served:", ", ".join(extensions), "of the JVM" if of_jvm else "", flush=True)
