@@ -267,5 +267,5 @@ def random_case(rng: random.Random, kinds: Sequence[str]) -> Case | None:
 def statements_of_the_api() -> set[str]:
     """The public methods of tables that change rows."""
     public = {name for name in vars(RowMethods) if not name.startswith("_")}
-    both = {*vars(ArrowTable)} & {*vars(ArrowTransactionTable)} - {"name", "schema", "scan"}
+    both = {*dir(ArrowTable)} & {*vars(ArrowTransactionTable)} - {"name", "schema", "scan"}
     return public | {name for name in both if not name.startswith("_")} - {"statics"}
