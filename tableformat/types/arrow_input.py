@@ -15,7 +15,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.types.arrow_types import check_field_names
 from colonnade.tableformat.types.pandas_index import frame_table, index_columns
-from colonnade.tableformat.types.python_rows import columns_table, rows_table
+from colonnade.tableformat.types.python_rows import columns_table, refuse_objects, rows_table
 
 GATHERED_ROWS = 65_536
 """The most rows in Python that are gathered into a batch."""
@@ -66,6 +66,7 @@ def has_rows(data: Any) -> bool:
 
 
 _FRAME = ("pandas", "DataFrame")
+_POLARS_FRAME = ("polars", "DataFrame")
 _LAZY_FRAME = ("polars", "LazyFrame")
 _DATASET = ("pyarrow.dataset", "Dataset")
 _SCANNER = ("pyarrow.dataset", "Scanner")
@@ -208,6 +209,9 @@ def _by_library(data: Any) -> pa.RecordBatchReader | None:
     """Open what has no Arrow interface, or one that would hold all rows."""
     if _is(data, *_FRAME):
         return frame_table(data).to_reader()
+    if _is(data, *_POLARS_FRAME):
+        for column in data.get_columns():
+            refuse_objects(column.name, column)
     if _is(data, *_DATASET):
         return data.scanner().to_reader()
     if _is(data, *_SCANNER):

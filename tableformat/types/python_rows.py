@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
@@ -48,6 +49,19 @@ def columns_table(columns: Mapping[str, Any], known: pa.Schema | None = None) ->
     return pa.Table.from_arrays(arrays, list(columns))
 
 
+def refuse_objects(name: str, values: Any) -> None:
+    """Raise InvalidInputError for a series of Polars whose values are objects of Python.
+
+    Polars gives Arrow their addresses in memory, and says nothing.
+    """
+    polars = sys.modules.get("polars")
+    if polars and isinstance(values, polars.Series) and values.dtype == polars.Object:
+        raise InvalidInputError(
+            f"Column {name!r} of the data has the Polars type Object, whose values cannot be"
+            " stored; convert it to another type."
+        )
+
+
 def _array(name: str, values: Any, known: pa.Schema | None) -> pa.ChunkedArray:
     if not isinstance(name, str):
         raise InvalidInputError(f"The name of a column must be text, not {name!r:.100}.")
@@ -58,6 +72,7 @@ def _array(name: str, values: Any, known: pa.Schema | None) -> pa.ChunkedArray:
         )
     if isinstance(values, pa.ChunkedArray):
         return values
+    refuse_objects(name, values)
     wanted = _untold_type(name, values, known)
     try:
         if hasattr(values, "__arrow_c_stream__"):

@@ -161,6 +161,7 @@ def test_what_a_table_gives_as_python_rows_it_takes_again(tmp_path: Path) -> Non
     assert again.to_arrow().equals(table.to_arrow())
 
 
+OBJECTS = pl.Series([object()], dtype=pl.Object)
 WRONG: list[tuple[Any, str]] = [
     ([1, 2], "list of int"),
     ("text", "type str offers no Arrow interface"),
@@ -172,6 +173,9 @@ WRONG: list[tuple[Any, str]] = [
     ([{1: 2}], "name of a column must be text, not 1"),
     (iter([ROWS, ROWS.select(["id"])]), "other columns than its first part: \\['name'\\]"),
     (iter([{"id": 1}, 5]), "list of int"),
+    (pl.DataFrame({"id": OBJECTS}), "'id' of the data has the Polars type Object"),
+    (pl.LazyFrame({"id": OBJECTS}), "'id' of the data has the Polars type Object,"),
+    ({"id": OBJECTS}, "'id' of the data has the Polars type Object, whose"),
 ]
 
 
