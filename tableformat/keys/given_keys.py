@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,25 +15,41 @@ from colonnade.tableformat.predicate.literals import require_zone
 from colonnade.tableformat.types.arrow_input import has_rows
 from colonnade.tableformat.types.arrow_types import arrow_schema, type_name
 from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.types.python_rows import columns_table
 
 Key = Any
 """The value of the only key column, a tuple of the values of all, or a dict of them by name."""
 
 
 def are_keys(data: Any) -> bool:
-    """Return whether data is a list of keys, and not of rows. Keys that are dicts are rows, too."""
-    return isinstance(data, list) and not any(map(has_rows, data))
+    """Return whether data has keys, and not rows. Keys that are dicts are rows, too.
+
+    Keys are a list, a set, a range, or an array or a series of any library.
+    """
+    if isinstance(data, list):
+        return not any(map(has_rows, data))
+    return isinstance(data, set | frozenset | range) or _is_array(data)
 
 
-def key_rows(keys: Sequence[Key], table: TableState) -> pa.Table:
+def _is_array(data: Any) -> bool:
+    """Return whether data is an array of values. A frame may have a column named dtype."""
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        return not pa.types.is_struct(data.type)
+    return hasattr(type(data), "dtype")
+
+
+def key_rows(keys: Collection[Key], table: TableState) -> pa.Table:
     """Return keys that a user gave as a table of the key columns.
 
-    A table without a primary key has no key columns. Raises the errors of `key_batch`.
+    `keys` are as in `are_keys`. A table without a primary key has no key columns. Raises the errors
+    of `key_batch` and `columns_table`.
     """
     key = TableSchema(fields=key_fields(table.primary_key, table.schema))
-    if not keys or not table.primary_key:
+    if not len(keys) or not table.primary_key:
         return arrow_schema(key).empty_table()
-    return pa.Table.from_batches([key_batch(keys, key, table.name)])
+    if _is_array(keys) and len(key.fields) == 1:
+        return columns_table({key.names[0]: keys}, arrow_schema(key))
+    return pa.Table.from_batches([key_batch(list(keys), key, table.name)])
 
 
 def key_batch(keys: Sequence[Key], key: TableSchema, table: str) -> pa.RecordBatch:

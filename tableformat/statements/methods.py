@@ -169,9 +169,10 @@ class RowMethods(ABC):
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys in `data`.
 
-        `data` is a list of keys, each as `get` takes it, such as `[7, 9]`. Or it is anything that
-        `append` takes, with exactly the columns of the primary key, and the sequence of a table
-        that has one; it is held in memory. A key that no row has is ignored.
+        `data` is a list, set, range, array or series of keys, each as `get` takes it, such as
+        `[7, 9]`. Or it is anything that `append` takes, with exactly the columns of the primary
+        key, and the sequence of a table that has one; it is held in memory. A key that no row has
+        is ignored.
         With a sequence, a row that is newer than its deletion stays, and an older row that an
         upsert brings later stays out for `tombstone.hours`. Reads the key columns where the keys
         may be. Runs again when a concurrent statement changed one of the rows. Raises
