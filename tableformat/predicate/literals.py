@@ -111,13 +111,15 @@ def _too_long(value: Decimal) -> InvalidInputError:
 
 
 def make_literal(value: object) -> Literal:
-    """Return the literal of a Python or numpy scalar; a `Literal` is returned unchanged.
+    """Return the literal of a scalar of Python, numpy or Arrow; a `Literal` stays as it is.
 
     A `datetime` with a time zone becomes a timestamp, and one without a zone a timestamp_ntz. A
     `timedelta` becomes a day-time interval. Raises InvalidInputError for other types.
     """
     if isinstance(value, np.bool_ | np.integer | np.floating):
         value = value.item()
+    elif hasattr(value, "as_py"):
+        value = value.as_py()
     match value:
         case Literal():
             return value

@@ -242,7 +242,7 @@ def _first_rows(batches: Iterator[pa.RecordBatch], left: int) -> Iterator[pa.Rec
         return
     with closing(batches):  # type: ignore[type-var]  # they come from a generator
         for batch in batches:
-            yield batch.slice(0, left)
+            yield batch.slice(0, min(left, batch.num_rows))
             left -= batch.num_rows
             if left <= 0:
                 return

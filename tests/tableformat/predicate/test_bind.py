@@ -151,6 +151,14 @@ def test_columns_of_unrelated_types_are_not_compared() -> None:
         bind(col("a") == col("b"), TableSchema(fields=fields))
 
 
+def test_values_of_arrow_are_compared_as_the_values_of_python_that_they_are() -> None:
+    values = pa.array([1, 2, None])
+    for given in (values, pa.chunked_array([values])):
+        assert col("x").isin(given) == col("x").isin([1, 2, None])
+    assert (col("x") == values[0]) == (col("x") == 1)
+    assert col("x").between(values[0], values[1]) == col("x").between(1, 2)
+
+
 def test_a_bound_predicate_travels_to_other_processes() -> None:
     bound = bind(col("x").isin([1, 2]) | col("x").is_null(), schema_of("int"))
     assert pickle.loads(pickle.dumps(bound)) == bound

@@ -74,6 +74,7 @@ def test_the_words_for_reading_rows_give_the_same_rows() -> None:
     first = [{"n": 0, "s": "a"}, {"n": 1, "s": "b"}]
     assert table.take(2) == table.head(2).to_pylist() == list(table.limit(2)) == first
     assert table.limit(2).to_pylist() == first
+    assert table.head(10**30).num_rows == table.count()
     assert len(table.head()) == 5
     assert table.to_pylist(["n"], "n < 2") == [{"n": 0}, {"n": 1}]
     assert table.to_arrow().equals(table.scan().to_arrow())
