@@ -185,6 +185,24 @@ def test_a_table_like_another_one_takes_what_the_statement_says(spark: SparkShel
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("verb", ["CREATE OR REPLACE", "REPLACE"])
+@pytest.mark.parametrize(
+    "given", ["(a INT) USING colonnade{}", "USING colonnade{} AS SELECT 2 AS a"]
+)
+def test_a_replaced_table_stays_where_it_is_stored(
+    spark: SparkShell, verb: str, given: str
+) -> None:
+    here, elsewhere = (f" LOCATION '{name}'" for name in ("here", "elsewhere"))
+    spark.sql(f"CREATE TABLE t USING colonnade{here} AS SELECT 1 AS a")
+    refused = spark.refusal(f"{verb} TABLE t {given.format(elsewhere)}")
+    assert "leave out LOCATION" in refused
+    assert spark.sql("SELECT * FROM t") == [[1]]
+    assert not place(spark, "elsewhere").exists()
+    spark.sql(f"{verb} TABLE t {given.format(here)}")
+    assert spark.sql("SELECT * FROM t") == ([[2]] if "SELECT" in given else [])
+
+
+@pytest.mark.matrix
 def test_the_first_statement_of_a_session_may_be_create_table_like(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE t USING colonnade AS SELECT 1 AS a")
     spark.run("spark.newSession().sql('CREATE TABLE own.u LIKE own.t')")

@@ -330,6 +330,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throws NoSuchTableException, NoSuchNamespaceException {
     String path = Registration.pathOf(super.loadTable(identifier));
     if (isOurs(info) && path != null) {
+      refuseMove(identifier, path, TableDesign.of(info));
       return StagedOverwrite.orReplacement(path, info);
     }
     if (isOurs(info) || path != null) {
@@ -342,6 +343,19 @@ public class SessionCatalog extends DelegatingCatalogExtension
       return stageCreate(identifier, info);
     } catch (TableAlreadyExistsException error) {
       throw new IllegalStateException(error); // another session created it
+    }
+  }
+
+  /** Refuses a LOCATION that is not the path of the table to replace. */
+  private void refuseMove(Identifier identifier, String path, TableDesign design)
+      throws NoSuchNamespaceException {
+    if (design.location() != null && !newPath(identifier, design).equals(path)) {
+      String sentence =
+          String.format(
+              "Table %s is stored at %s, not at LOCATION %s; leave out LOCATION, or drop the table"
+                  + " before you create it elsewhere.",
+              identifier, path, design.location());
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }
 
