@@ -15,8 +15,8 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Compares a CREATE TABLE whose LOCATION has a Colonnade table with that table. Spark's catalog may
- * register the table only if the statement describes it.
+ * Compares a statement that creates or replaces a table with a Colonnade table that is there.
+ * Spark's catalog may register a table at a LOCATION only if the statement describes it.
  */
 final class ExistingTable {
   private ExistingTable() {}
@@ -45,6 +45,18 @@ final class ExistingTable {
     }
     if (!table.properties().entrySet().containsAll(properties.entrySet())) {
       throw existsOtherwise(path, "other properties", "TBLPROPERTIES and COMMENT");
+    }
+  }
+
+  /** Refuses to replace the table at {@code path} by one at another path. */
+  static void refuseMove(String path, String other) {
+    if (!other.equals(path)) {
+      String sentence =
+          String.format(
+              "The table to replace is stored at %s, not at %s; leave out LOCATION, or drop the"
+                  + " table before you create it elsewhere.",
+              path, other);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }
 

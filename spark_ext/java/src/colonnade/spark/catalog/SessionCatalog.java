@@ -229,10 +229,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     }
   }
 
-  /**
-   * Registers a table as external, because Spark would create, move or delete the folder of a
-   * managed table by itself.
-   */
+  /** Registers a table as external: Spark itself would move or delete the folder of another. */
   private Table register(Identifier identifier, String path, boolean owned)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
@@ -330,7 +327,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throws NoSuchTableException, NoSuchNamespaceException {
     String path = Registration.pathOf(super.loadTable(identifier));
     if (isOurs(info) && path != null) {
-      refuseMove(identifier, path, TableDesign.of(info));
+      TableDesign design = TableDesign.of(info);
+      ExistingTable.refuseMove(path, design.location() == null ? path : newPath(identifier, design));
       return StagedOverwrite.orReplacement(path, info);
     }
     if (isOurs(info) || path != null) {
@@ -343,19 +341,6 @@ public class SessionCatalog extends DelegatingCatalogExtension
       return stageCreate(identifier, info);
     } catch (TableAlreadyExistsException error) {
       throw new IllegalStateException(error); // another session created it
-    }
-  }
-
-  /** Refuses a LOCATION that is not the path of the table to replace. */
-  private void refuseMove(Identifier identifier, String path, TableDesign design)
-      throws NoSuchNamespaceException {
-    if (design.location() != null && !newPath(identifier, design).equals(path)) {
-      String sentence =
-          String.format(
-              "Table %s is stored at %s, not at LOCATION %s; leave out LOCATION, or drop the table"
-                  + " before you create it elsewhere.",
-              identifier, path, design.location());
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }
 
