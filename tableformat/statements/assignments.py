@@ -169,7 +169,7 @@ def _target(name: str, schema: TableSchema) -> SchemaField:
 def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
     parsed: object = value
     if isinstance(value, str):
-        parsed = parse_value(value)
+        parsed = _read(value, field)
     elif isinstance(value, ColumnBuilder):
         parsed = as_column(value)
     match parsed:
@@ -181,6 +181,13 @@ def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
             return ConstantValue(constant_value(parsed, field))
 
 
+def _read(text: str, field: SchemaField) -> object:
+    try:
+        return parse_value(text)
+    except InvalidInputError as error:
+        raise _not_set(field, error) from error
+
+
 def _has(schema: TableSchema, name: str) -> bool:
     return name.casefold() in {each.casefold() for each in schema.names}
 
@@ -189,9 +196,13 @@ def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema
     try:
         return resolve(value, schema) if isinstance(value, Column) else bind(value, schema)
     except InvalidInputError as error:
-        raise InvalidInputError(
-            f"Column {field.name!r} cannot be set: {error.message} Write text in quotes."
-        ) from error
+        raise _not_set(field, error) from error
+
+
+def _not_set(field: SchemaField, error: InvalidInputError) -> InvalidInputError:
+    return InvalidInputError(
+        f"Column {field.name!r} cannot be set: {error.message} Write text in quotes."
+    )
 
 
 def _evaluate(value: Value, batch: pa.RecordBatch) -> pa.Array:
