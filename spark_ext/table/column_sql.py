@@ -18,6 +18,14 @@ from colonnade.spark_ext.session import is_connect
 _RAW_TEXTS = "spark.sql.parser.escapedStringLiterals"
 """With this setting, backslashes in SQL are literal, though Spark's text of expressions escapes."""
 
+_OPERATORS = {
+    **{each: each for each in ("=", "<=>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%")},
+    "==": "=",  # the client of Connect has this name for it
+    "and": "AND",
+    "or": "OR",
+}
+"""Functions of two values that the history shows as the operators that users know."""
+
 
 class SqlWriter:
     """Writes the expressions of one statement; `arguments` are the values of its markers."""
@@ -44,7 +52,7 @@ class SqlWriter:
             expression = expression.child()
         if any(map(_has_no_text, _nodes(expression))):
             raise _no_text(value)
-        text = str(expression.sql())
+        text = _sql(expression)
         # In the hour that daylight saving time repeats, one text means two times.
         times = {(node.sql(), node.value()) for node in _nodes(expression) if _is_time(node)}
         if len({time for time, _ in times}) < len(times):
@@ -74,8 +82,7 @@ class SqlWriter:
             case "CaseWhen":
                 return self._case(node, whole)
             case "UnresolvedFunction" | "CallFunction" if not getattr(node, "_is_distinct", False):
-                name = node._name.replace("`", "``")
-                return f"`{name}`({', '.join(self._tree(arg, whole) for arg in node._args)})"
+                return _call(node._name, [self._tree(each, whole) for each in node._args])
             case "UnresolvedExtractValue":
                 return f"{self._tree(node._child, whole)}[{self._tree(node._extraction, whole)}]"
         raise _no_text(whole)
@@ -94,6 +101,23 @@ class SqlWriter:
         if node._else_value is not None:
             parts.append(f"ELSE {self._tree(node._else_value, whole)}")
         return f"(CASE {' '.join(parts)} END)"
+
+
+def _sql(expression: Any) -> str:
+    """Write an expression of the JVM; its outer calls of operators are written as operators."""
+    if _kind(expression) != "UnresolvedFunction":
+        return str(expression.sql())
+    name = str(expression.nameParts().mkString("."))
+    children = expression.children()
+    if name not in _OPERATORS or children.size() != 2:
+        return str(expression.sql())
+    return _call(name, [_sql(children.apply(at)) for at in range(2)])
+
+
+def _call(name: str, values: list[str]) -> str:
+    if name in _OPERATORS and len(values) == 2:
+        return f"({values[0]} {_OPERATORS[name]} {values[1]})"
+    return f"{quoted(name)}({', '.join(values)})"
 
 
 def _nodes(expression: Any) -> Iterator[Any]:

@@ -33,6 +33,8 @@ def test_a_column_means_the_same_as_text(new_york: SparkSession) -> None:
         F.lit(None).cast("timestamp"),
         (F.col("id") + 1).alias("other"),
         F.struct(F.col("id").alias("a b")),
+        (F.col("id") - (F.lit(3) - F.col("id"))) * 2 % 5 / 3 == F.lit(1) + 1,
+        (F.col("id") < 1) & ~(F.col("id").eqNullSafe(7) | (F.upper(F.lit("a")) >= "B")),
     ]
     frame = new_york.range(1)
     frame.createOrReplaceTempView("one")
@@ -40,6 +42,12 @@ def test_a_column_means_the_same_as_text(new_york: SparkSession) -> None:
     texts = ", ".join(f"{writer.write(each, 'A value')} AS c{n}" for n, each in enumerate(columns))
     named = [each.alias(f"c{n}") for n, each in enumerate(columns)]
     assert new_york.sql(f"SELECT {texts} FROM one").collect() == frame.select(named).collect()
+
+
+def test_operators_are_written_as_operators(new_york: SparkSession) -> None:
+    condition = ((F.col("id") + 1) * 2 <= 7) & (F.col("name").isNull() | (F.col("name") == "="))
+    text = SqlWriter(new_york).write(condition, "A condition")
+    assert text == "(((((id + 1) * 2) <= 7) AND (isNull(name) OR (name = '='))))"
 
 
 def test_columns_that_have_no_text_are_refused(new_york: SparkSession) -> None:

@@ -111,6 +111,10 @@ def user(spark: SparkShell) -> str:
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "delete": (".delete('id = 1')", {"predicate": "(id = 1)"}),
+    "delete by columns": (
+        ".delete((F.col('id') == 1) & (F.col('name') < 'o'))",
+        {"predicate": "((id = 1) AND (name < 'o'))"},
+    ),
     "update": (".update('id = 2', {'name': F.lit('é')})", {"predicate": "(id = 2)"}),
     "merge": (
         ".merge(spark.range(3).alias('s'), 't.id = s.id').whenMatchedDelete('t.id = 1').execute()",
