@@ -33,6 +33,7 @@ from colonnade.tableformat.statements.keyed.given import (
     merging_job,
     open_columns,
 )
+from colonnade.tableformat.statements.shown import shortened
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
@@ -94,7 +95,7 @@ def plan_spark_write(
         where=None if table is None or create is not None else where,
         settings=options.settings,
         commit=options.commit,
-        parameters=_parameters(options, mode),
+        parameters=_parameters(options, mode, where if create is None else None),
         agreed=agreed,
     )
     _check_on_duplicate(options, job)
@@ -263,14 +264,16 @@ def _check_on_duplicate(options: SparkWriteOptions, job: WriteJob) -> None:
         raise InvalidInputError(without_key(job.target.name))
 
 
-def _parameters(options: SparkWriteOptions, mode: WriteMode) -> dict[str, str]:
+def _parameters(
+    options: SparkWriteOptions, mode: WriteMode, where: Predicate | None
+) -> dict[str, str]:
     parameters = {"mode": "Append" if mode == "append" else "Overwrite"}
     if mode == "overwrite_partitions":
         parameters["partitionOverwriteMode"] = "dynamic"
     if options.overwrite_schema:
         parameters["overwriteSchema"] = "true"
-    if options.replace_where is not None:
-        parameters["where"] = options.replace_where
+    if where is not None:
+        parameters["where"] = shortened(options.replace_where or str(where))
     return parameters
 
 

@@ -38,6 +38,11 @@ def newest(spark: SparkShell) -> dict[str, Any]:
 STATEMENTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "insert": (f"INSERT INTO {T} VALUES (7, 'x')", "WRITE", {"mode": "Append"}),
     "overwrite": (f"INSERT OVERWRITE {T} VALUES (7, 'x')", "WRITE", {"mode": "Overwrite"}),
+    "overwrite of some": (
+        f"INSERT INTO {T} REPLACE WHERE id >= 4 VALUES (7, 'x')",
+        "WRITE",
+        {"mode": "Overwrite", "predicate": "id >= 4"},
+    ),
     "delete by tasks": (
         f"DELETE FROM {T} WHERE length(name) + id = 3",
         "DELETE",
