@@ -54,7 +54,7 @@ def session(**settings: str) -> Any:
     given = {f"{PREFIX}{name}": value for name, value in settings.items()}
     known = {**given, "spark.sql.session.timeZone": "UTC"}
     conf = SimpleNamespace(getAll=given, get=lambda name, default=None: known.get(name, default))
-    return SimpleNamespace(conf=conf, read=Reader())
+    return SimpleNamespace(conf=conf, read=Reader(), client=SimpleNamespace(_user_id=None))
 
 
 def test_settings_are_read_as_text_and_options_replace_them_by_name() -> None:
