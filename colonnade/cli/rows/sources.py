@@ -155,7 +155,9 @@ class QueryResult:
             raise MissingError("import --query needs DuckDB: install duckdb.") from error
         self._error = duckdb.Error
         try:
-            relation = duckdb.connect().sql(query)
+            # Before 1.5, only who holds the connection keeps it open for the rows of a relation.
+            self._connection = duckdb.connect()
+            relation = self._connection.sql(query)
             if relation is None:
                 raise InvalidInputError("The query returns no rows; give a SELECT.")
             self._reader = pa.RecordBatchReader.from_stream(relation)
