@@ -253,7 +253,12 @@ def _texts(given: tuple[Any, ...], what: str) -> tuple[str, ...]:
 
 def _column(field: spark.StructField) -> str:
     """Write a column with its NOT NULL and comment."""
-    return unreplaced(spark.StructType([field]).toDDL())
+    # Spark 4.1 does not escape a backslash in a comment.
+    others = {key: value for key, value in field.metadata.items() if key != "comment"}
+    bare = spark.StructField(field.name, field.dataType, field.nullable, others)
+    sql = unreplaced(spark.StructType([bare]).toDDL())
+    comment = field.metadata.get("comment")
+    return sql if comment is None else f"{sql} COMMENT {literal(comment)}"
 
 
 def _check_written(schema: TableSchema, columns: Sequence[str]) -> None:
