@@ -4,7 +4,7 @@ Options of a store hold credentials. Jobs, plans, errors and logs therefore name
 never hold them. Each process keeps a registry from names to options. An address that is pickled
 takes its options along; as JSON, and as text, it has only their name.
 
-Spec: docs/spec/store.md#addresses
+Spec: docs/stores.md#addresses
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """File systems of fsspec that callers have in hand: the URL of a path in one, and their pickles.
 
-Spec: docs/spec/store.md#addresses
+Spec: docs/stores.md#addresses
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 `access_key_id` are one option, and so is fsspec's `key`. This table is the only place that knows
 the other names. Every address has the options by their own names.
 
-Spec: docs/spec/store.md#addresses
+Spec: docs/stores.md#addresses
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A text that begins like a URL is a URL or an error, never a folder named `s3a:`. A later colon
 belongs to a file name.
-Spec: docs/spec/store.md#paths-and-urls
+Spec: docs/stores.md#paths-and-urls
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Needs azure-storage-blob and azure-identity, which the extra `colonnade[azure]` brings. `open_store`
 alone loads this package.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

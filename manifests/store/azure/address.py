@@ -1,6 +1,6 @@
 """The account, the container and the key that a URL of Azure names. Pure.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Microsoft's client repeats no request that writes. Each call of `send` is one request, and
 `Patience` alone repeats it. A body of a read that breaks off is asked for again by the client.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a failed request to Azure means: whether it may pass, whether it arrived, and why.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The requests of a store to a container of Azure.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

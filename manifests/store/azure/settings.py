@@ -1,6 +1,6 @@
 """Storage options in adlfs's names. Pure.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

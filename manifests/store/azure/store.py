@@ -1,6 +1,6 @@
 """A store in a container of Azure Blob Storage or Data Lake Storage.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

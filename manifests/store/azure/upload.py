@@ -3,7 +3,7 @@
 Blocks become an object by a list that names them. Azure removes the blocks of a killed writer
 after a week.
 
-Spec: docs/spec/store.md#azure
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The bucket and the key that a URL names. Pure.
 
-Spec: docs/spec/store.md#paths-and-urls
+Spec: docs/stores.md#paths-and-urls
 """
 
 from __future__ import annotations

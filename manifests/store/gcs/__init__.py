@@ -3,7 +3,7 @@
 Needs google-auth and requests, which the extra `colonnade[gcs]` brings. `open_store` alone loads
 this package.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

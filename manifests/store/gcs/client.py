@@ -3,7 +3,7 @@
 Each call of `send` is one request, and `Patience` alone repeats it. A request that was refused
 because its credentials had expired had no effect, so it is sent again with new ones.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a failed request to GCS means: whether it may pass, whether it arrived, and why.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The requests of a store to a bucket of GCS, over its JSON API.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

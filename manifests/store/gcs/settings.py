@@ -1,6 +1,6 @@
 """Storage options in gcsfs's names. Pure.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

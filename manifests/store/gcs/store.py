@@ -1,6 +1,6 @@
 """A store in a bucket of Google Cloud Storage.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

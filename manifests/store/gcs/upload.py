@@ -3,7 +3,7 @@
 An upload in parts is a session. Its parts are sent one after another, and GCS says how many bytes
 it has. A session that a killed writer leaves cannot be listed, and ends by itself after a week.
 
-Spec: docs/spec/store.md#gcs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

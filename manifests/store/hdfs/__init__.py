@@ -2,7 +2,7 @@
 
 Needs requests, which the extra `colonnade[hdfs]` brings. `open_store` alone loads this package.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The namenode and the folder that a URL of HDFS names. Pure.
 
-Spec: docs/spec/store.md#paths-and-urls
+Spec: docs/stores.md#paths-and-urls
 """
 
 from __future__ import annotations

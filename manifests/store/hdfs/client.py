@@ -4,7 +4,7 @@ The namenode answers what concerns names, and says which datanode takes or gives
 call is one request, and `Patience` alone repeats it. Of several namenodes, one is active; a request
 that another one refuses, or leaves unanswered, makes the next request go to the next namenode.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a failed request to HDFS means: whether it may pass, whether it arrived, and why.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

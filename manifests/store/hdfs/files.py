@@ -1,6 +1,6 @@
 """Files of HDFS: written under a temporary name, and made visible by a rename that is one step.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An `hdfs:` URL names the port for Hadoop's own protocol, or a name of several namenodes. WebHDFS has
 other addresses, which are settings in `core-site.xml` and `hdfs-site.xml`.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The requests of a store to HDFS, over WebHDFS.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

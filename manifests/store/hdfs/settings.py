@@ -1,6 +1,6 @@
 """Storage options in the names of fsspec's WebHDFS, and what Hadoop's files add. Pure.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 HDFS has no conditional put. A rename that replaces nothing takes its place, which the namenode
 carries out in one step.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

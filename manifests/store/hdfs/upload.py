@@ -1,6 +1,6 @@
 """A new object on HDFS: one stream to a datanode under a temporary name, then a rename.
 
-Spec: docs/spec/store.md#hdfs
+Spec: docs/spec/store.md#buckets
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.StreamCapabilities;
 
-/** A new object that is streamed through Hadoop. Spec: docs/spec/store.md#executors */
+/** A new object that is streamed through Hadoop. Spec: docs/spec/store.md#buckets */
 final class HadoopOutput implements ObjectOutput {
   private final HadoopSink sink;
   private final String name;

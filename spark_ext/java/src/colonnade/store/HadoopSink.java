@@ -11,7 +11,7 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Creates objects of any store that Hadoop has a file system for. Their names are random, so no
- * object is replaced. Spec: docs/spec/store.md#executors
+ * object is replaced. Spec: docs/spec/store.md#buckets
  */
 final class HadoopSink implements ByteSink {
   private final HadoopFiles files;
