@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap, FrozenBitMap
 
+from colonnade.manifests.arrays.origins import encode_origins
 from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -226,7 +227,8 @@ class World:
         origin = None
         if ordered:
             rows.sort(key=lambda each: (each[1][0] * 7919) % 101)
-            origin = write_origin(self.store, PREFIX, JOB, np.array([o for o, _ in rows]))
+            data = encode_origins([np.array([o for o, _ in rows])])
+            origin = write_origin(self.store, PREFIX, JOB, data)
         half = (len(rows) + 1) // 2
         parts = [part for part in (rows[:half], rows[half:]) if part]
         op = Compaction(

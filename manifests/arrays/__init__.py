@@ -4,4 +4,5 @@ vectors.py  bounds.py  statistics_block.py  partitions.py    columns of numbers 
 hidden_rows.py  region_bounds.py  expired.py                   what a table hides of its RowSets
 entry_block.py  entry_table.py                               many RowSets in memory
 entry_segment.py  segment_statistics.py  segment_objects.py  many RowSets as one stored object
+origins.py                                                   where rows come from
 """

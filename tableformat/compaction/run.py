@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pyroaring import FrozenBitMap
 
+from colonnade.manifests.arrays.origins import encode_origins
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.entries import OriginEntry, PartitionValues, RowSetEntry
@@ -156,7 +157,8 @@ def _options(job: CompactionJob) -> WriteOptions:
 def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:
     if rows is None or not len(rows):
         return None
-    return write_origin(store, job.target.prefix, job.job_id, rows, inline_bytes=job.inline_bytes)
+    data, prefix = encode_origins([rows]), job.target.prefix
+    return write_origin(store, prefix, job.job_id, data, inline_bytes=job.inline_bytes)
 
 
 def _kept_together(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from pyroaring import BitMap
 
+from colonnade.manifests.arrays.origins import encode_origins
 from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_transaction_id
@@ -91,7 +92,7 @@ def write(writer: Writer) -> None:
         table=ORDERS,
         inputs=tuple(read),
         outputs=tuple(CompactionOutput(rowset=each) for each in two),
-        origin=write_origin(writer.store, f"{ORDERS}/", JOB, origin),
+        origin=write_origin(writer.store, f"{ORDERS}/", JOB, encode_origins([origin])),
     )
     later = gone(writer, "delete", {0: [0, 2]})
     last = gone(writer, "delete", {2: [29, 27, 1]})

@@ -1,7 +1,8 @@
 """Carry a change over to a newer head, where that is provably correct.
 
     targets.py        RowSets that a change affects, followed through the epochs since its base
-    origin.py         the source of each row of a compaction
+    origin.py         where rows come from, stored
+    row_map.py        rows that a compaction has moved
     compaction.py     rows carried through a compaction, concurrent or its own
     reads.py          rows that a statement has read, and keys that it inserts, against later epochs
     tombstones.py     the same, against range tombstones of later epochs

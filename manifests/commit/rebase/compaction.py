@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.rebase.origin import RowMap, read_origin, row_map
+from colonnade.manifests.commit.rebase.origin import read_origin
+from colonnade.manifests.commit.rebase.row_map import RowMap, row_map
 from colonnade.manifests.commit.rebase.targets import (
     Overlap,
     RowSetAt,

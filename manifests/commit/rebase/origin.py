@@ -1,131 +1,35 @@
-"""The source of each row of a compaction: carries row numbers through the compaction.
+"""Store where rows come from, beside the log or in it.
 
-If the rows are in the order of the inputs, arithmetic on the vectors of the inputs is enough. For
-any other order, an origin says which input and which of its rows each output row is from. It has
-64-bit little-endian integers, input << 32 | row, deflated (zlib).
-Spec: docs/spec/operations.md#compaction
+Spec: docs/spec/operations.md#origins
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
-import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-from pyroaring import FrozenBitMap
-
+from colonnade.manifests.arrays.origins import Rows, decode_origins
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, verify
 from colonnade.manifests.model.entries import OriginEntry
-from colonnade.manifests.model.operations import Compaction
 from colonnade.manifests.object_names import origin_name
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import missing_object
-
-Rows = NDArray[np.int64]
-
-_NOWHERE = -1
-
-
-@dataclass(frozen=True, slots=True)
-class RowMap:
-    """Where the rows of each input of a compaction are in its outputs.
-
-    `deleted` are the deleted rows of each input, ascending. A row's place is its index among all
-    output rows. `firsts` has the first place of each input. `starts` has the first place of each
-    output, and the end of the last one. `sorted_places` exists only if the outputs have another
-    order. It has the place of each row of each input, and `_NOWHERE` for a deleted row.
-    """
-
-    deleted: tuple[Rows, ...]
-    firsts: Rows
-    starts: Rows
-    sorted_places: tuple[Rows, ...] | None
-
-    def carry(self, index: int, rows: FrozenBitMap) -> dict[int, FrozenBitMap]:
-        """Return rows of input `index` as rows of outputs, by output. Requires: no row is deleted.
-
-        Cost: proportional to these rows and the deleted rows, not to all rows.
-        """
-        places = np.sort(self._places(index, np.asarray(rows.to_array(), np.int64)))
-        outputs = np.searchsorted(self.starts, places, side="right") - 1
-        return {
-            int(output): FrozenBitMap(places[outputs == output] - self.starts[output])
-            for output in np.unique(outputs)
-        }
-
-    def _places(self, index: int, wanted: Rows) -> Rows:
-        if self.sorted_places is not None:
-            found = self.sorted_places[index][wanted]
-            assert (found != _NOWHERE).all()
-            return found
-        deleted = self.deleted[index]
-        before = np.searchsorted(deleted, wanted)
-        assert not len(deleted) or (deleted.take(before, mode="clip") != wanted).all()
-        places: Rows = self.firsts[index] + wanted - before
-        return places
-
-
-def row_map(op: Compaction, deleted: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
-    """Return how a compaction moved rows. `deleted` are the vectors of its inputs.
-
-    Without an `origin`, the outputs have the rows in the order of the inputs. Cost: proportional to
-    the deleted rows then, else a few passes over the origin.
-    Raises CorruptionError if the compaction does not have the rows that it should.
-    """
-    live = [each.rows - len(left) for each, left in zip(op.inputs, deleted, strict=True)]
-    starts = np.cumsum([0, *(output.rowset.rows for output in op.outputs)])
-    firsts = np.cumsum([0, *live])
-    if starts[-1] != firsts[-1]:
-        raise CorruptionError(
-            f"A compaction of table {op.table} has {starts[-1]} rows instead of {firsts[-1]}."
-        )
-    left_out = tuple(np.asarray(left.to_array(), np.int64) for left in deleted)
-    places = None if origin is None else _sorted_places(op, left_out, origin)
-    return RowMap(left_out, firsts, starts, places)
-
-
-def _sorted_places(op: Compaction, deleted: Sequence[Rows], origin: Rows) -> tuple[Rows, ...]:
-    """Return the place of each row of each input. Cost: a few passes over the origin, no sort."""
-    counts = np.array([each.rows for each in op.inputs])
-    ends = np.cumsum([0, *counts])
-    inputs, rows = origin >> 32, origin & 0xFFFFFFFF
-    whole = bool(((inputs >= 0) & (inputs < len(counts))).all())
-    whole = whole and bool((rows < counts[inputs]).all())
-    places = np.full(ends[-1], _NOWHERE, np.int64)
-    if whole:
-        places[ends[inputs] + rows] = np.arange(len(origin))
-        # If two output rows name the same input row, there are fewer places than rows.
-        whole = int(np.count_nonzero(places != _NOWHERE)) == len(origin)
-    found = tuple(np.split(places, ends[1:-1]))
-    if not whole or any(
-        (of[left] != _NOWHERE).any() for of, left in zip(found, deleted, strict=True)
-    ):
-        raise CorruptionError(
-            f"The origin of a compaction of table {op.table} does not fit its rows."
-        )
-    return found
 
 
 def write_origin(
     store: ObjectStore,
     prefix: str,
     job_id: str,
-    origin: Rows,
+    data: bytes,
     *,
     inline_bytes: int = LIMITS.inline_bytes,
 ) -> OriginEntry:
-    """Store the source of the rows of a compaction, and return its entry.
+    """Store the encoded origins of rows, and return their entry.
 
-    The entry itself holds an origin of at most `inline_bytes`. Raises StoreError.
+    The entry itself holds at most `inline_bytes` of them. Raises StoreError.
     """
-    data = zlib.compress(np.asarray(origin, "<i8").tobytes(), 1)
     object_id = new_object_id(job_id)
     inline = len(data) <= inline_bytes
     if not inline:
@@ -136,7 +40,7 @@ def write_origin(
 
 
 def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) -> Rows:
-    """Read the origin of `rows` rows. Raises CorruptionError, also if it is missing; StoreError."""
+    """Read the origins of `rows` rows. Raises CorruptionError, also if missing; StoreError."""
     name = store.locate(origin_name(prefix, entry.object))
     try:
         if entry.data is None:
@@ -144,12 +48,9 @@ def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) 
         else:
             data = base64.b64decode(entry.data, validate=True)
         verify(data, entry.check, name)
-        inflate = zlib.decompressobj()
-        plain = inflate.decompress(data, 8 * rows + 1)
+        return decode_origins(data, rows)
     except NotFoundError as error:
         raise missing_object(name, entry.object) from error
-    except (ValueError, binascii.Error, zlib.error) as error:
-        raise CorruptionError(f"{name} is not an origin of rows.") from error
-    if len(plain) != 8 * rows:
-        raise CorruptionError(f"{name} does not have {rows} rows.")
-    return np.frombuffer(plain, "<i8").astype(np.int64)
+    except ValueError as error:
+        what = f"the origins of {rows} rows: {error}"
+        raise CorruptionError(f"{name} does not have {what}.") from error

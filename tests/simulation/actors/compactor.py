@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.hidden_rows import clean_epoch
+from colonnade.manifests.arrays.origins import encode_origins
 from colonnade.manifests.arrays.partitions import partition_of
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.origin import write_origin
@@ -84,7 +85,7 @@ def rewrite(
         order.shuffle(places)
         rows = rows.take(places)
         sources = np.concatenate([(i << 32) + _live(log, table, r) for i, r in enumerate(inputs)])
-        origin = write_origin(log.store, table.prefix, job, sources[places])
+        origin = write_origin(log.store, table.prefix, job, encode_origins([sources[places]]))
     unsorted = table.sort_orders.index(())
     undivided = replace(table, partition_layout_id=0, sort_order_id=unsorted)
     settings = WriteSettings(max_records=3 * copies)

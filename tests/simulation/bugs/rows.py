@@ -19,8 +19,8 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried, reads
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction
-from colonnade.manifests.commit.rebase.origin import RowMap
 from colonnade.manifests.commit.rebase.reads import check_reads
+from colonnade.manifests.commit.rebase.row_map import RowMap
 from colonnade.manifests.commit.rebase.targets import ChangedRows, TargetRowSet
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.log.log import Log

@@ -145,7 +145,7 @@ def test_an_output_that_lost_all_its_rows_is_not_added() -> None:
 
 def test_a_lost_origin_makes_a_statement_run_again_and_never_guess() -> None:
     world = World()
-    world.commit(world.append(world.head, 3000))
+    world.commit(world.append(world.head, 30_000))
     base = world.head
     late = world.take(base, "delete", [7])
     fresh = replace(late, change=replace(late.change, fresh=True))

@@ -13,7 +13,7 @@ from pyroaring import FrozenBitMap
 
 from colonnade.manifests.commit.rebase import compaction as rebase_compaction
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
-from colonnade.manifests.commit.rebase.origin import row_map
+from colonnade.manifests.commit.rebase.row_map import row_map
 from colonnade.manifests.commit.rebase.targets import ChangedRows, Overlap, RowSetAt, TargetRowSet
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector

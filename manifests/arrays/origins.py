@@ -1,0 +1,102 @@
+"""Where rows come from: a number for each row, coded so that rows in order cost next to nothing.
+
+The code of a number is its difference to the number of the nearest row before it that has one, and
+to -1 for the first. 0 is the code of a row without a number. Each code is a 64-bit little-endian
+integer, and all of them together are deflated (zlib). No two rows may have the same number.
+Spec: docs/spec/operations.md#origins
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import AbstractBitMap
+
+Rows = NDArray[np.int64]
+
+NEW = -1
+"""Stands in an array for a row without a number: it comes from nowhere."""
+
+_LEVEL = 1
+"""Higher levels take ten times as long, and save a tenth."""
+
+
+def encode_origins(parts: Iterable[Rows]) -> bytes:
+    """Encode the numbers of rows, which may come in parts; `NEW` stands for none.
+
+    Holds one part, and what it becomes.
+    """
+    deflate, last, data = zlib.compressobj(_LEVEL), np.int64(NEW), []
+    for part in parts:
+        numbered = part != NEW
+        numbers = part[numbered]
+        codes = np.zeros(len(part), "<i8")
+        codes[numbered] = np.diff(numbers, prepend=last)
+        last = numbers[-1] if len(numbers) else last
+        data.append(deflate.compress(codes.tobytes()))
+    return b"".join((*data, deflate.flush()))
+
+
+def decode_origins(data: bytes, rows: int) -> Rows:
+    """Return the numbers of `rows` rows; `NEW` stands for none.
+
+    Raises ValueError for bytes that are not the numbers of so many rows.
+    """
+    inflate = zlib.decompressobj()
+    try:
+        plain = inflate.decompress(data, 8 * rows + 1)
+    except zlib.error as error:
+        raise ValueError("they are not deflated") from error
+    if len(plain) != 8 * rows or not inflate.eof or inflate.unused_data:
+        raise ValueError(f"they are not of {rows} rows")
+    codes = np.frombuffer(plain, "<i8")
+    found = np.cumsum(codes, dtype=np.int64) + NEW
+    found[codes == 0] = NEW
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RowOrigins:
+    """Which row each of the `rows` rows of a RowSet replaces, deflated.
+
+    A replaced row has the number of its RowSet * 2**32 + its own number in that RowSet. The other
+    rows are new. Without `data`, all rows are.
+    """
+
+    rows: int
+    data: bytes | None = None
+
+    @classmethod
+    def of(cls, origins: Rows) -> RowOrigins:
+        """Return the value with these numbers; `NEW` stands for a new row."""
+        if (origins == NEW).all():
+            return cls(len(origins))
+        return cls(len(origins), encode_origins([origins]))
+
+    def array(self) -> Rows:
+        """Return the number of each row; `NEW` stands for a new row. Raises ValueError."""
+        if self.data is None:
+            return np.full(self.rows, NEW, np.int64)
+        return decode_origins(self.data, self.rows)
+
+    def without(self, rows: AbstractBitMap) -> RowOrigins:
+        """Return the value in which some rows replace none, because they are not added."""
+        if self.data is None or not rows:
+            return self
+        origins = self.array()
+        origins[rows.to_array()] = NEW
+        return RowOrigins.of(origins)
+
+
+def rowsets_and_rows(origins: Rows) -> tuple[Rows, Rows]:
+    """Return the RowSet of each number, and the row in it. Requires that no row is new."""
+    return (origins >> 32) & 0xFFFFFFFF, origins & 0xFFFFFFFF
+
+
+def origins_of(rowset: int, rows: Rows) -> Rows:
+    """Return the numbers of some rows of a RowSet."""
+    return np.uint64(rowset << 32).astype(np.int64) | rows
