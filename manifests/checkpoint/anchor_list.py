@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 
 
-class _Body(Model):
+class AnchorListBody(Model):
     """The content of the object: the anchors below the floor, ascending by epoch."""
 
     format_version: Literal[1] = 1
@@ -28,7 +28,7 @@ class _Body(Model):
 
 def encode_anchor_list(anchors: tuple[Anchor, ...]) -> bytes:
     """Return the bytes of a list of anchors below a floor. Requires: they ascend by epoch."""
-    return encode_model(_Body(anchors=anchors))
+    return encode_model(AnchorListBody(anchors=anchors))
 
 
 def describe_anchor_list(object_id: str, data: bytes) -> AnchorList:
@@ -45,7 +45,7 @@ def read_anchor_list(store: ObjectStore, ref: AnchorList) -> tuple[Anchor, ...]:
 
     def decode(data: bytes, location: str) -> tuple[Anchor, ...]:
         verify(data, ref.check, location)
-        anchors = decode_model(_Body, data, location).anchors
+        anchors = decode_model(AnchorListBody, data, location).anchors
         if any(a.epoch >= b.epoch for a, b in pairwise(anchors)):
             raise CorruptionError(f"{location} is malformed: its anchors do not ascend.")
         return anchors

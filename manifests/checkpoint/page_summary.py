@@ -83,7 +83,7 @@ NO_SUMMARIES = Summaries({}, NO_STATES)
 """What a vacuum knows that has no file."""
 
 
-class _Body(Model):
+class SummariesBody(Model):
     """The content of the file. Each page has the next `part_counts[i]` elements of `parts`.
 
     It also has the next `object_counts[i]` elements of `objects`. The number -1 says that the
@@ -136,7 +136,7 @@ def encode_summaries(summaries: Summaries) -> bytes:
     found = [summaries.pages[place] for place in pages]
     parts = [part for each in found if each.parts for part in sorted(each.parts.items())]
     return encode_model(
-        _Body(
+        SummariesBody(
             pages=len(pages),
             bundles=tuple(bundles),
             bundle_indexes=_integers([index[place.object] for place in pages]),
@@ -160,7 +160,7 @@ def encode_summaries(summaries: Summaries) -> bytes:
 
 def decode_summaries(data: bytes, name: str) -> Summaries:
     """Read summaries. Raises CorruptionError; UnsupportedFormatError for another version."""
-    body = decode_model(_Body, data, name)
+    body = decode_model(SummariesBody, data, name)
 
     def integers(vector: IntegerVector, count: int = body.pages) -> list[int]:
         return cast(list[int], decode_integers(vector, count, name).tolist())

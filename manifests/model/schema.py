@@ -147,7 +147,13 @@ def _sentence(model: type[Model], values: dict[str, Any], error: ValidationError
     return f"{what} cannot be made: {reason}."
 
 
-PrimitiveType = Annotated[str, AfterValidator(_check_primitive)]
+_STATED = "|".join((*sorted(_PLAIN), re.sub(r"\?P<\w+>", "", _PARAMETRIC.pattern)))
+
+PrimitiveType = Annotated[
+    str,
+    AfterValidator(_check_primitive),
+    Field(json_schema_extra={"pattern": f"^(?:{_STATED})$"}),  # for docs/spec/schema.json
+]
 
 
 class ArrayType(InputModel):

@@ -1,7 +1,7 @@
 """Make all golden files anew, after the bytes of the format changed on purpose.
 
-`python -m tests.spec.make_golden` does so, or with names as `replace` only theirs. The difference
-in version control then shows what has changed.
+`python -m tests.spec.make_golden` does so, and makes the JSON Schema anew, too. With names, such as
+`replace`, it makes only their files. The difference in version control then shows what has changed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from tests.spec import make_schema
 from tests.spec.golden_logs import GoldenLog
 
 
@@ -28,3 +29,5 @@ def make(names: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     make(sys.argv[1:])
+    if not sys.argv[1:]:
+        make_schema.write()
