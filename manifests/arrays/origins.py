@@ -9,12 +9,12 @@ Spec: docs/spec/operations.md#origins
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import AbstractBitMap
+from pyroaring import AbstractBitMap, FrozenBitMap
 
 Rows = NDArray[np.int64]
 
@@ -83,6 +83,18 @@ class RowOrigins:
             return np.full(self.rows, NEW, np.int64)
         return decode_origins(self.data, self.rows)
 
+    def new_count(self) -> int:
+        """Return how many of the rows are new. Raises ValueError."""
+        return self.rows if self.data is None else int((self.array() == NEW).sum())
+
+    def replaced(self) -> dict[int, FrozenBitMap]:
+        """Return the rows that are replaced, by RowSet id. Raises ValueError."""
+        if self.data is None:
+            return {}
+        origins = self.array()
+        _, rows = rowsets_and_rows(origins)
+        return {rowset: FrozenBitMap(rows[at]) for rowset, at in by_rowset(origins)}
+
     def without(self, rows: AbstractBitMap) -> RowOrigins:
         """Return the value in which some rows replace none, because they are not added."""
         if self.data is None or not rows:
@@ -93,8 +105,17 @@ class RowOrigins:
 
 
 def rowsets_and_rows(origins: Rows) -> tuple[Rows, Rows]:
-    """Return the RowSet of each number, and the row in it. Requires that no row is new."""
+    """Return the RowSet of each number, and the row in it. For `NEW` they mean nothing."""
     return (origins >> 32) & 0xFFFFFFFF, origins & 0xFFFFFFFF
+
+
+def by_rowset(origins: Rows) -> Iterator[tuple[int, Rows]]:
+    """Yield each RowSet that numbers name, ascending, with the places of its numbers."""
+    places = np.flatnonzero(origins != NEW)
+    rowsets, _ = rowsets_and_rows(origins[places])
+    order = np.argsort(rowsets, kind="stable")
+    known, starts = np.unique(rowsets[order], return_index=True)
+    yield from zip(known.tolist(), np.split(places[order], starts[1:]), strict=False)
 
 
 def origins_of(rowset: int, rows: Rows) -> Rows:

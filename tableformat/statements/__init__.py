@@ -15,7 +15,6 @@
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
     finish.py      the last step of each statement: what the table promises
-    row_numbers.py rows that a task wrote, however many, by number
     reported.py  update_job.py  written_columns.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote
 

@@ -1,31 +1,33 @@
 """Statements that many tasks carried out, such as those of Spark's row-level plans.
 
-Each task reports as JSON which rows it deleted or moved, and the RowSets that it wrote:
+Each task reports as JSON which rows it deleted, the RowSets that it wrote, and where their rows
+come from:
 
-    {"rowsets": [...], "deleted": {"7": BITMAP}, "moved": {"7": BITMAP}, "inserted": {"0": BITMAP}}
+    {"rowsets": [...], "deleted": {"7": BITMAP}, "origins": [ORIGINS, ...]}
 
-`deleted` and `moved` name rows by RowSet id. Moved rows are among the rows written, with other
-values. `inserted` names the written rows that are new. It counts rows from 0 through the RowSets as
-listed, and its keys are the upper 32 bits of these numbers. BITMAP is a portable Roaring bitmap in
-base64.
+`deleted` names rows by RowSet id. BITMAP is a portable Roaring bitmap in base64. There are ORIGINS
+for each written RowSet, in the form of `manifests/arrays/origins.py` in base64. A row that is a new
+version of a row has the number of that row there: its RowSet id * 2**32 + its number in the RowSet.
+The other rows are new. Without `origins`, all written rows are.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, model_validator
 from pyroaring import BitMap, FrozenBitMap
 
+from colonnade.manifests.arrays.origins import NEW, RowOrigins
 from colonnade.manifests.commit.change import KeyGuard, TableRead
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import Count, RowSetEntry, RowSetNumber
+from colonnade.manifests.model.entries import RowSetEntry, RowSetNumber
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
@@ -34,7 +36,6 @@ from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.fill import FilledRowSet
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
-from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
 from colonnade.tableformat.statements.statement import Statement, find_deleted_rows, row_statement
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
@@ -57,25 +58,56 @@ def encode_rows(numbers: NDArray[np.int64]) -> str:
     return base64.b64encode(rows.serialize()).decode("ascii")
 
 
+def decode_origins_text(text: object) -> bytes:
+    """Decode the origins of a RowSet that a task reported. Raises ValueError."""
+    return base64.b64decode(str(text), validate=True)
+
+
 class TaskReport(Model, arbitrary_types_allowed=True):
     """What one task did, in the form that this module's docstring specifies."""
 
     rowsets: tuple[RowSetEntry, ...]
-    deleted: dict[RowSetNumber, Rows]
-    moved: dict[RowSetNumber, Rows]
-    inserted: dict[Count, Rows]
+    deleted: dict[RowSetNumber, Rows] = {}
+    origins: tuple[Annotated[bytes, BeforeValidator(decode_origins_text)], ...] | None = None
+    moved: dict[RowSetNumber, Rows] = {}
+    inserted: dict[int, Rows] | None = None
 
-    @classmethod
-    def inserting(cls, rowsets: Iterable[RowSetEntry]) -> TaskReport:
-        """Return the report of a task that only added rows."""
-        entries = tuple(rowsets)
-        rows = first_numbers(sum(entry.rows for entry in entries))
-        return cls.model_construct(rowsets=entries, deleted={}, moved={}, inserted=rows)
+    @model_validator(mode="after")
+    def _fits(self) -> TaskReport:
+        """Refuse origins that are not those of the RowSets."""
+        if self.origins is not None and len(self.origins) != len(self.rowsets):
+            raise ValueError("a task reported origins of other RowSets than it wrote")
+        for each in self.row_origins() if self.origins else ():
+            each.array()
+        return self
 
-    @property
+    def row_origins(self) -> list[RowOrigins]:
+        """Return where the rows of each RowSet come from."""
+        known: Sequence[bytes | None] = self.origins or [None] * len(self.rowsets)
+        return [
+            RowOrigins(entry.rows, data) for entry, data in zip(self.rowsets, known, strict=True)
+        ]
+
+    def moved_rows(self) -> dict[int, FrozenBitMap]:
+        """Return the rows that have new versions, by RowSet id."""
+        return _united((*(each.replaced() for each in self.row_origins()), self.moved))
+
     def inserted_count(self) -> int:
-        """How many of the written rows are new."""
-        return sum(len(rows) for rows in self.inserted.values())
+        """Return how many of the written rows are new."""
+        if self.inserted is not None:
+            return sum(map(len, self.inserted.values()))
+        return sum(each.new_count() for each in self.row_origins())
+
+    def new_rows(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the new rows of each RowSet."""
+        first = 0
+        for each in self.row_origins():
+            if self.inserted is not None:
+                new = np.asarray(self.inserted.get(0, BitMap()).to_array(), np.int64)
+                yield new[(new >= first) & (new < first + each.rows)] - first
+                first += each.rows
+            else:
+                yield np.flatnonzero(each.array() == NEW)
 
 
 def decode_report(message: bytes | str) -> TaskReport:
@@ -100,8 +132,8 @@ def reported_statement(
     InvalidInputError for a row that the table does not have.
     """
     deleted = _united(report.deleted for report in reports)
-    moved = _united(report.moved for report in reports)
-    inserted = sum(report.inserted_count for report in reports)
+    moved = _united(report.moved_rows() for report in reports)
+    inserted = sum(report.inserted_count() for report in reports)
     guards: tuple[KeyGuard, ...] = ()
     if keys is not None and inserted:
         guards = (_guard(log.store, table, reports, keys),)
@@ -175,11 +207,8 @@ def _inserted_keys(
 def _inserted_rows(
     store: ObjectStore, table: TableState, report: TaskReport, columns: TableSchema
 ) -> Iterable[pa.RecordBatch]:
-    before = 0
-    for entry in report.rowsets:
+    for entry, new in zip(report.rowsets, report.new_rows(), strict=True):
         reader = RowSetReader(store, table.prefix, as_written(entry))
         for first_row, batch in reader.read(columns.fields):
-            first = before + first_row
-            numbers = numbers_between(report.inserted, first, first + batch.num_rows)
-            yield batch.take(pa.array(numbers - first))
-        before += entry.rows
+            low, high = np.searchsorted(new, (first_row, first_row + batch.num_rows))
+            yield batch.take(pa.array(new[low:high] - first_row))

@@ -185,7 +185,7 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
     base = None if known is None else SNAPSHOTS.at(job.address, known, job.base)
     reported: Reported = partial(written_statement, job, entries)
     if merged is not None and job.mode == "append" and job.create is None:
-        inserted = [TaskReport.inserting(entries)]
+        inserted = [TaskReport(rowsets=entries)]
         reported = partial(changed_rows, kind="merge", reports=inserted, filters=None, keys=merged)
     try:
         return commit(job, base, bringing(telling(reported, args), job, statics, sets=False))

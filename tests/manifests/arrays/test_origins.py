@@ -13,6 +13,7 @@ from pyroaring import BitMap
 from colonnade.manifests.arrays.origins import (
     NEW,
     RowOrigins,
+    by_rowset,
     decode_origins,
     encode_origins,
     origins_of,
@@ -47,6 +48,19 @@ def test_a_row_of_any_rowset_has_a_number_of_its_own(rowset: int, rows: list[int
     ids, found = rowsets_and_rows(origins)
     assert (ids == rowset).all()
     assert found.tolist() == rows
+
+
+@given(st.lists(NUMBERS, max_size=20).map(distinct))
+def test_numbers_are_divided_by_their_rowsets(numbers: list[int]) -> None:
+    rows = np.array(numbers, np.int64)
+    found = dict(by_rowset(rows))
+    assert [*found] == sorted({n >> 32 & 0xFFFFFFFF for n in numbers if n != NEW})
+    assert sorted(at for places in found.values() for at in places.tolist()) == [
+        at for at, n in enumerate(numbers) if n != NEW
+    ]
+    for rowset, places in found.items():
+        assert places.tolist() == sorted(places.tolist())
+        assert {numbers[at] >> 32 & 0xFFFFFFFF for at in places} == {rowset}
 
 
 def test_rows_in_order_and_new_rows_cost_next_to_nothing() -> None:
