@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
 from colonnade.manifests.arrays.expired import expired_regions, expired_values
-from colonnade.manifests.arrays.region_bounds import Flags, RegionArrays, meets, meets_each
+from colonnade.manifests.arrays.region_bounds import meets, meets_each
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import (
     CLEANED,
@@ -28,11 +28,7 @@ from colonnade.manifests.model.hidden_columns import (
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-
-_PAIRS_AT_ONCE = 2_000_000
-"""The most pairs of a RowSet and a tombstone that are compared as one array."""
 
 
 def visible(
@@ -53,10 +49,9 @@ def visible(
         shown = [_dated(each, lives.since_ms) for each in shown]
     found = _Found(_bounds(table, shown))
     if table.tombstones:
-        _find_deleted(found, table, shown)
+        _hide_deleted(found, table, shown)
     if lives is not None and now is not None:
-        expired = expired_regions(table, now)
-        found.hide(expired, np.arange(len(shown)), *meets_each(expired, found.bounds))
+        found.hide(expired_regions(table, now))
         for mask in expired_values(table, now):
             found.mask(mask)
     return [found.amended(at, rowset) for at, rowset in enumerate(shown) if not found.whole[at]]
@@ -98,16 +93,12 @@ class _Found:
         self._hidden: dict[int, list[Region]] = {}
         self._masks: dict[int, list[Mask]] = {}
 
-    def hide(
-        self, regions: Sequence[Region], places: NDArray[np.int64], some: Flags, every: Flags
-    ) -> None:
-        """Hide the rows of regions in the RowSets at some places.
-
-        `some` and `every` are what `meets_each` says of them.
-        """
-        self.whole[places[every.any(axis=0)]] = True
-        for region, at in zip(*(each.tolist() for each in np.nonzero(some)), strict=True):
-            self._hidden.setdefault(int(places[at]), []).append(regions[region])
+    def hide(self, regions: Sequence[Region], older: NDArray[np.bool_] | bool = True) -> None:
+        """Hide the rows of regions, in the RowSets that are `older` alone."""
+        some, every = (each & older for each in meets_each(regions, self.bounds))
+        self.whole |= every.any(axis=0)
+        for region, at in np.argwhere(some).tolist():
+            self._hidden.setdefault(at, []).append(regions[region])
 
     def mask(self, mask: Mask) -> None:
         some, _ = meets(mask.region, self.bounds)
@@ -135,75 +126,12 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
     return mask.model_copy(update={"region": region})
 
 
-class _Deleted:
-    """The regions of the tombstones of a table, with the epochs that deleted them."""
-
-    def __init__(self, table: TableState) -> None:
-        self.tombstones, self._schema = table.tombstones, table.schema
-        self._intervals = [each for one in table.tombstones for each in one.regions]
-        epochs = [one.epoch for one in table.tombstones for _ in one.regions]
-        self.epochs = np.array(epochs, np.int64)
-        self._made: dict[int, Region] = {}
-
-    @classmethod
-    def of(cls, table: TableState) -> _Deleted:
-        """Return the regions of a table, which are prepared once for its many readers."""
-        known = _prepared.get(id(table.tombstones))
-        if known is not None and known._schema is table.schema:
-            return known
-        for old in [*_prepared][: max(0, len(_prepared) - _MOST_PREPARED)]:
-            _prepared.pop(old, None)
-        # The value holds the tombstones, so that no other object gets their identity.
-        found = _prepared[id(table.tombstones)] = cls(table)
-        return found
-
-    def region(self, place: int) -> Region:
-        """Return a region with its columns, which few readers need."""
-        if place not in self._made:
-            self._made[place] = region_of(self._intervals[place], self._schema)
-        return self._made[place]
-
-    @once
-    def by_columns(self) -> Sequence[tuple[NDArray[np.int64], RegionArrays]]:
-        """The places of the regions of the same columns, and these regions."""
-        columns = {field.id: field for field in self._schema.fields}
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for at, region in enumerate(self._intervals):
-            alike.setdefault(tuple(side.column for side in region), []).append(at)
-        found = []
-        for ids, places in alike.items():
-            regions = [self._intervals[at] for at in places]
-            ends = [[side.bounds(columns[side.column]) for side in each] for each in regions]
-            arrays = RegionArrays.of([columns[each] for each in ids], regions, ends)
-            found.append((np.array(places), arrays))
-        return found
-
-
-_prepared: dict[int, _Deleted] = {}
-_MOST_PREPARED = 15
-"""The tables whose regions are kept for the next reader, besides that of the present one."""
-
-
-def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
-    """Hide the rows of range tombstones.
-
-    The first column of the regions is compared with all RowSets at once, because there may be
-    thousands of both, and few of them meet.
-    """
-    deleted = _Deleted.of(table)
+def _hide_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
+    """Hide the rows of range tombstones in the RowSets that have not met them."""
     cleaned = np.array([clean_epoch(each) for each in rowsets], np.int64)
-    behind = np.flatnonzero(cleaned < deleted.epochs.max())
-    step = max(1, _PAIRS_AT_ONCE // max(1, len(behind)))
-    bounds = found.bounds.take(behind)
-    for places, regions in deleted.by_columns if len(behind) else ():
-        for first in range(0, len(places), step):
-            part = np.arange(first, min(first + step, len(places)))
-            pairs = cleaned[np.newaxis, behind] < deleted.epochs[places[part]][:, np.newaxis]
-            pairs &= regions.take(part).first_may_meet(bounds)
-            met = np.flatnonzero(pairs.any(axis=1))
-            some, every = regions.take(part[met]).meet(bounds)
-            those = [deleted.region(each) for each in places[part[met]].tolist()]
-            found.hide(those, behind, some & pairs[met], every & pairs[met])
+    regions = [region_of(each, table.schema) for one in table.tombstones for each in one.regions]
+    epochs = np.array([one.epoch for one in table.tombstones for _ in one.regions], np.int64)
+    found.hide(regions, cleaned < epochs[:, np.newaxis])
 
 
 def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:

@@ -1,13 +1,11 @@
-"""Which things may have rows in regions, by their bounds: RowSets, and the stretches of one. Pure.
+"""Which things may have rows in a region, by their bounds: RowSets, and the stretches of one. Pure.
 
-Many regions are compared with many things as arrays, because a table may have thousands of both.
 Spec: docs/spec/operations.md#regions
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bound_array
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import Bound
 
 Flags = NDArray[np.bool_]
 
@@ -28,145 +25,70 @@ def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:
 
 
 def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, Flags]:
-    """Return `meets` of many regions: a row for each region, and a column for each thing."""
+    """Return `meets` of several regions: a row for each region, and a column for each thing.
+
+    Regions that differ in the values of their ends alone are compared as one array.
+    """
     some = np.ones((len(regions), len(bounds.rows)), np.bool_)
     every = some.copy()
-    alike: dict[tuple[int, ...], list[int]] = {}
+    alike: dict[tuple[_Shape, ...], list[int]] = {}
     for at, region in enumerate(regions):
-        alike.setdefault(tuple(each.id for each in region.columns), []).append(at)
+        alike.setdefault(tuple(map(_shape, region.intervals)), []).append(at)
     for places in alike.values():
-        those = [regions[at] for at in places]
-        made = RegionArrays.of(
-            those[0].columns, [each.intervals for each in those], [each.ends for each in those]
-        )
-        some[places], every[places] = made.meet(bounds)
-    return some, every
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """The intervals of many regions on one column: each array has one row for each region.
-
-    Where `begun` or `stopped` is false, an interval has no such end, and `begins` or `stops` holds
-    any value. It is None if no interval has that end. `after` and `before` say where an end is
-    open.
-    """
-
-    column: SchemaField
-    begins: NDArray[Any] | None
-    stops: NDArray[Any] | None
-    begun: Flags
-    stopped: Flags
-    after: Flags
-    before: Flags
-
-    @classmethod
-    def of(
-        cls,
-        column: SchemaField,
-        intervals: Sequence[Interval],
-        ends: Sequence[tuple[Bound | None, Bound | None]],
-    ) -> _Side:
-        begins, stops = [begin for begin, _ in ends], [end for _, end in ends]
-        begun = np.array([each is not None for each in begins], np.bool_)
-        stopped = np.array([each is not None for each in stops], np.bool_)
-        return cls(
-            column,
-            bound_array(begins)[:, np.newaxis] if begun.any() else None,
-            bound_array(stops)[:, np.newaxis] if stopped.any() else None,
-            begun[:, np.newaxis],
-            stopped[:, np.newaxis],
-            np.array([each.low_open for each in intervals], np.bool_)[:, np.newaxis],
-            np.array([each.high_open for each in intervals], np.bool_)[:, np.newaxis],
-        )
-
-    def take(self, places: NDArray[np.int64]) -> _Side:
-        return _Side(
-            self.column,
-            None if self.begins is None else self.begins[places],
-            None if self.stops is None else self.stops[places],
-            *(self.begun[places], self.stopped[places], self.after[places], self.before[places]),
-        )
-
-    def known(self, bounds: BoundsTable) -> Bounds | None:
-        """Return the bounds of the column, in its present type."""
-        earlier = [(each.id, str(each.type)) for each in self.column.earlier or ()]
-        return bounds.in_type(self.column.id, str(self.column.type), earlier)
-
-    def meet(self, known: Bounds | None, rows: NDArray[np.int64]) -> tuple[Flags, Flags]:
-        """Return for each interval and thing whether values may be inside, and whether all are.
-
-        `rows` has the numbers of rows of the things.
-        """
-        shape = (len(self.begun), len(rows))
-        if known is None:
-            return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
-        possible = ~(known.stated & (known.nulls + known.nans == rows))
-        if not known.known.any():
-            return np.broadcast_to(possible, shape), np.zeros(shape, np.bool_)
-        low, high, begins, stops = _comparable(
-            known.low[np.newaxis, :],
-            known.high[np.newaxis, :],
-            known.low[np.newaxis, :1] if self.begins is None else self.begins,
-            known.high[np.newaxis, :1] if self.stops is None else self.stops,
-        )
-        above = (high > begins) | (~self.after & (high == begins)) | ~self.begun
-        below = (low < stops) | (~self.before & (low == stops)) | ~self.stopped
-        all_above = (low > begins) | (~self.after & (low == begins)) | ~self.begun
-        all_below = (high < stops) | (~self.before & (high == stops)) | ~self.stopped
-        whole = known.known & (known.nulls == 0) & (known.nans == 0)
-        return (~known.known | (above & below)) & possible, whole & all_above & all_below
-
-
-@dataclass(frozen=True, slots=True)
-class RegionArrays:
-    """Many regions of the same columns as arrays, which are made once for many comparisons."""
-
-    _sides: tuple[_Side, ...]
-
-    @classmethod
-    def of(
-        cls,
-        columns: Sequence[SchemaField],
-        intervals: Sequence[Sequence[Interval]],
-        ends: Sequence[Sequence[tuple[Bound | None, Bound | None]]],
-    ) -> RegionArrays:
-        """Arrange regions. Each has one interval for each column, and `ends` has their bounds."""
-        return cls(
-            tuple(
-                _Side.of(column, [each[at] for each in intervals], [each[at] for each in ends])
-                for at, column in enumerate(columns)
+        first = regions[places[0]]
+        for side, (interval, column) in enumerate(zip(first.intervals, first.columns, strict=True)):
+            begins, stops = zip(*(regions[at].ends[side] for at in places), strict=True)
+            part, whole = _meet(
+                interval,
+                None if interval.low is None else bound_array(begins)[:, np.newaxis],
+                None if interval.high is None else bound_array(stops)[:, np.newaxis],
+                _known(column, bounds),
+                bounds.rows,
             )
-        )
-
-    def take(self, places: NDArray[np.int64]) -> RegionArrays:
-        """Return some of the regions."""
-        return RegionArrays(tuple(side.take(places) for side in self._sides))
-
-    def first_may_meet(self, bounds: BoundsTable) -> Flags:
-        """Return for each region and thing whether bounds of the first column allow both to meet.
-
-        It costs less than `meet`.
-        """
-        side = self._sides[0]
-        return side.meet(side.known(bounds), bounds.rows)[0]
-
-    def meet(self, bounds: BoundsTable) -> tuple[Flags, Flags]:
-        """Return `meets` of each region: a row for each region, and a column for each thing."""
-        some = np.ones((len(self._sides[0].begun), len(bounds.rows)), np.bool_)
-        every = some.copy()
-        for side in self._sides:
-            part, whole = side.meet(side.known(bounds), bounds.rows)
-            some &= part
-            every &= whole
-        return some, every & some
+            some[places] &= part
+            every[places] &= whole
+    return some, every & some
 
 
-def _comparable(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return numbers in the order of the values, because numpy compares objects one by one."""
-    if all(each.dtype.kind != "O" for each in arrays):
-        return list(arrays)
-    objects = np.concatenate([each.astype(object).ravel() for each in arrays])
-    _, ranks = np.unique(objects, return_inverse=True)
-    parts = np.split(ranks, np.cumsum([each.size for each in arrays])[:-1])
-    return [part.reshape(each.shape) for part, each in zip(parts, arrays, strict=True)]
+_Shape = tuple[int, bool, bool, bool, bool]
+
+
+def _shape(interval: Interval) -> _Shape:
+    """Return all that decides how an interval is compared, but for the values of its ends."""
+    ends = interval.low is None, interval.high is None
+    return interval.column, *ends, interval.low_open, interval.high_open
+
+
+def _known(column: SchemaField, bounds: BoundsTable) -> Bounds | None:
+    """Return the bounds of a column, in its present type."""
+    earlier = [(each.id, str(each.type)) for each in column.earlier or ()]
+    return bounds.in_type(column.id, str(column.type), earlier)
+
+
+def _meet(
+    interval: Interval,
+    begins: NDArray[Any] | None,
+    stops: NDArray[Any] | None,
+    known: Bounds | None,
+    rows: NDArray[np.int64],
+) -> tuple[Flags, Flags]:
+    """Return for each interval and thing whether values may be inside, and whether all are.
+
+    `begins` and `stops` have a row for each of some intervals, which are like `interval`.
+    """
+    nothing = np.zeros(len(rows), np.bool_)
+    if known is None:
+        return ~nothing, nothing
+    possible = ~(known.stated & (known.nulls + known.nans == rows))
+    if not known.known.any():
+        return possible, nothing
+    met, whole = known.known, known.known & (known.nulls == 0) & (known.nans == 0)
+    if begins is not None:
+        above = np.greater if interval.low_open else np.greater_equal
+        met = met & above(known.high, begins)
+        whole = whole & above(known.low, begins)
+    if stops is not None:
+        below = np.less if interval.high_open else np.less_equal
+        met = met & below(known.low, stops)
+        whole = whole & below(known.high, stops)
+    return (~known.known | met) & possible, whole

@@ -29,9 +29,6 @@ from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 
-MOST_TOMBSTONES = 1_000
-"""A table with this many range tombstones gets no more by itself: a deletion then reads rows."""
-
 CLEAN = "clean"
 """The operation of epochs that name the rows of range tombstones by deletion vectors."""
 
@@ -42,7 +39,7 @@ def evaluate_range(
     """Return a statement that deletes the rows that meet `where` without reading them.
 
     Returns None where `where` is not exactly a range of the table, where the bounds in the log
-    decide it for whole RowSets, and where the table has 1,000 range tombstones. Rows that have
+    decide it for whole RowSets, and where the table would have more than 128 ranges. Rows that have
     expired are deleted, too, so a longer lifetime does not show them again. Reads the entries of
     the RowSets that may match, and no data. Raises InvalidInputError when `where` does not fit the
     columns; CorruptionError, StoreError.
@@ -72,13 +69,13 @@ def evaluate_range(
 def is_range(table: TableState, where: Predicate) -> bool:
     """Return whether the rows that meet `where` are ranges of a table that can be deleted unread.
 
-    A table with 1,000 range tombstones gets no more. Raises InvalidInputError when `where` does not
+    A table has at most 128 ranges at a time. Raises InvalidInputError when `where` does not
     fit the columns.
     """
     regions = exact_regions(bind(where, table.schema), table.schema)
     if not regions or not all(_is_leading(each, table) for each in regions):
         return False
-    return sum(len(each.regions) for each in table.tombstones) + len(regions) <= MOST_TOMBSTONES
+    return sum(len(each.regions) for each in table.tombstones) + len(regions) <= MOST_REGIONS
 
 
 def require_range(table: TableState, where: Predicate, text: str) -> None:

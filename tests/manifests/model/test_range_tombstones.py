@@ -60,7 +60,7 @@ def test_columns_of_every_type_with_an_order_may_have_a_range(name: str) -> None
     assert problem_of((Interval(column=1),), schema) is None
 
 
-def test_a_tombstone_has_at_most_a_thousand_regions_and_at_least_one() -> None:
+def test_a_tombstone_has_at_most_128_regions_and_at_least_one() -> None:
     regions: TypeAdapter[object] = TypeAdapter(Regions)
     one = (Interval(column=1),)
     regions.validate_python((one,) * MOST_REGIONS)

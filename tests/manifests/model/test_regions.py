@@ -94,7 +94,7 @@ def test_a_mask_survives_json_with_all_keys_of_its_columns() -> None:
 
 
 def test_regions_survive_json_which_states_their_columns_once() -> None:
-    """Each task of a scan takes them along, and a table may have a thousand."""
+    """Each task of a scan takes them along, and a table may have many."""
 
     def of(column: SchemaField, **interval: object) -> Region:
         sides = (Interval.model_validate({"column": column.id, **interval}),)

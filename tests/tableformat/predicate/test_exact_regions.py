@@ -88,7 +88,7 @@ def test_a_condition_that_is_no_range_of_not_null_columns_has_no_regions(conditi
     assert exact_regions(bind(parse_predicate(condition), SCHEMA), SCHEMA) is None
 
 
-def test_more_than_a_thousand_regions_are_none() -> None:
+def test_more_regions_than_a_tombstone_holds_are_none() -> None:
     many = ", ".join(map(str, range(MOST_REGIONS)))
     few = bind(parse_predicate(f"a IN ({many})"), SCHEMA)
     assert len(exact_regions(few, SCHEMA) or ()) == MOST_REGIONS

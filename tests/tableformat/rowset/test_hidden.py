@@ -123,7 +123,7 @@ def test_a_range_that_has_no_row_decodes_nothing(measures: Any) -> None:
     assert (int(found.sum()), decoded) == (0, 0)
 
 
-def test_a_thousand_ranges_decode_each_stretch_once(measures: Any) -> None:
+def test_many_ranges_decode_each_stretch_once(measures: Any) -> None:
     regions = [
         region(
             (DEVICE, interval_of(DEVICE, device(each), device(each))),

@@ -23,10 +23,11 @@ import org.roaringbitmap.RoaringBitmap;
  */
 final class RowSetRegions {
   private final Regions hidden;
-  /** The regions that mask values, by column id. Columns with equal regions have the same ones. */
-  private final Map<Integer, RankedRegions> masks = new HashMap<>();
+  /** The regions that mask values, by column id. */
+  private final Map<Integer, List<Region>> masks = new HashMap<>();
+  /** The rows of the masks. Columns with equal regions share one. */
+  private final Map<List<Region>, RegionRows> rows = new HashMap<>();
 
-  private final Map<RankedRegions, RegionRows> rows = new HashMap<>();
   private final String url;
   private final LiveRowSet rowset;
   private Function<TableField, OpenColumnSegment> segments;
@@ -36,28 +37,45 @@ final class RowSetRegions {
    * Takes the regions that concern some columns.
    *
    * @param url the store of the RowSet
-   * @throws IOException if a bound of a mask is damaged
    */
-  RowSetRegions(String url, LiveRowSet rowset, List<TableField> columns) throws IOException {
+  RowSetRegions(String url, LiveRowSet rowset, List<TableField> columns) {
     this.url = url;
     this.rowset = rowset;
     Amendments amendments = rowset.amendments();
     hidden = amendments.hidden();
-    Map<List<Region>, RankedRegions> known = new HashMap<>();
     for (TableField column : columns) {
       List<Region> own = amendments.masks().get(column.id());
-      if (own != null && !known.containsKey(own)) {
-        known.put(own, ranked(own));
-      }
       if (own != null) {
-        masks.put(column.id(), known.get(own));
+        masks.put(column.id(), own);
       }
     }
   }
 
-  private RankedRegions ranked(List<Region> regions) throws IOException {
+  /** Returns the columns by whose values rows are inside. */
+  Set<TableField> columns() {
+    Set<TableField> columns = new LinkedHashSet<>(hidden.columns());
+    masks.values().forEach(each -> columns.addAll(RegionRows.columns(each)));
+    return columns;
+  }
+
+  /**
+   * Makes the columns known to all later calls. A column that the RowSet lacks is null.
+   *
+   * @throws IOException if a bound of a mask is damaged
+   */
+  void open(Function<TableField, OpenColumnSegment> segments, long[] cuts) throws IOException {
+    this.segments = segments;
+    this.cuts = cuts;
+    for (List<Region> each : masks.values()) {
+      if (!rows.containsKey(each)) {
+        rows.put(each, rows(each));
+      }
+    }
+  }
+
+  private RegionRows rows(List<Region> regions) throws IOException {
     try {
-      return new RankedRegions(regions);
+      return new RegionRows(regions, segments, cuts);
     } catch (Malformed error) {
       throw StoreException.corruption(
           "A region of RowSet " + rowset.entry().object() + " is damaged: " + error.getMessage()
@@ -66,29 +84,9 @@ final class RowSetRegions {
     }
   }
 
-  /** Returns the columns by whose values rows are inside. */
-  Set<TableField> columns() {
-    Set<TableField> columns = new LinkedHashSet<>(hidden.columns());
-    masks.values().forEach(each -> columns.addAll(each.columns()));
-    return columns;
-  }
-
-  /** Makes the columns known to all later calls. A column that the RowSet lacks is null. */
-  void open(Function<TableField, OpenColumnSegment> segments, long[] cuts) {
-    this.segments = segments;
-    this.cuts = cuts;
-    for (RankedRegions each : masks.values()) {
-      rows.computeIfAbsent(each, this::rows);
-    }
-  }
-
-  private RegionRows rows(RankedRegions regions) {
-    return new RegionRows(regions, segments, cuts);
-  }
-
   /** Returns whether values of a column may be masked in a stretch. */
   boolean mayMask(int column, int cut) {
-    RankedRegions mask = masks.get(column);
+    List<Region> mask = masks.get(column);
     return mask != null && rows.get(mask).mayMeet(cut);
   }
 
@@ -103,7 +101,7 @@ final class RowSetRegions {
     }
     RoaringBitmap found =
         KeptHidden.OF_PROCESS.find(
-            url, rowset, stretches, open -> rows(ranked(hidden.parse())).find(open));
+            url, rowset, stretches, open -> rows(hidden.parse()).find(open));
     return deleted == null ? DeletionVector.of(found) : deleted.with(found);
   }
 
@@ -112,10 +110,10 @@ final class RowSetRegions {
    * null.
    */
   RoaringBitmap[] masked(List<TableField> columns, int[] stretches) throws IOException {
-    Map<RankedRegions, RoaringBitmap> known = new HashMap<>();
+    Map<List<Region>, RoaringBitmap> known = new HashMap<>();
     RoaringBitmap[] masked = new RoaringBitmap[columns.size()];
     for (int i = 0; i < masked.length; i++) {
-      RankedRegions mask = masks.get(columns.get(i).id());
+      List<Region> mask = masks.get(columns.get(i).id());
       if (mask != null && !known.containsKey(mask)) {
         known.put(mask, rows.get(mask).find(stretches));
       }
