@@ -8,7 +8,8 @@ come from:
 `deleted` names rows by RowSet id. BITMAP is a portable Roaring bitmap in base64. There are ORIGINS
 for each written RowSet, in the form of `manifests/arrays/origins.py` in base64. A row that is a new
 version of a row has the number of that row there: its RowSet id * 2**32 + its number in the RowSet.
-The other rows are new. Without `origins`, all written rows are.
+The other rows are new. ORIGINS are null if all rows of the RowSet are new; without `origins`, all
+written rows are.
 """
 
 from __future__ import annotations
@@ -63,14 +64,15 @@ def decode_origins_text(text: object) -> bytes:
     return base64.b64decode(str(text), validate=True)
 
 
+Origins = Annotated[bytes, BeforeValidator(decode_origins_text)]
+
+
 class TaskReport(Model, arbitrary_types_allowed=True):
     """What one task did, in the form that this module's docstring specifies."""
 
     rowsets: tuple[RowSetEntry, ...]
     deleted: dict[RowSetNumber, Rows] = {}
-    origins: tuple[Annotated[bytes, BeforeValidator(decode_origins_text)], ...] | None = None
-    moved: dict[RowSetNumber, Rows] = {}
-    inserted: dict[int, Rows] | None = None
+    origins: tuple[Origins | None, ...] | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> TaskReport:
@@ -83,31 +85,23 @@ class TaskReport(Model, arbitrary_types_allowed=True):
 
     def row_origins(self) -> list[RowOrigins]:
         """Return where the rows of each RowSet come from."""
-        known: Sequence[bytes | None] = self.origins or [None] * len(self.rowsets)
+        known = self.origins or (None,) * len(self.rowsets)
         return [
             RowOrigins(entry.rows, data) for entry, data in zip(self.rowsets, known, strict=True)
         ]
 
     def moved_rows(self) -> dict[int, FrozenBitMap]:
         """Return the rows that have new versions, by RowSet id."""
-        return _united((*(each.replaced() for each in self.row_origins()), self.moved))
+        return _united(each.replaced() for each in self.row_origins())
 
     def inserted_count(self) -> int:
         """Return how many of the written rows are new."""
-        if self.inserted is not None:
-            return sum(map(len, self.inserted.values()))
         return sum(each.new_count() for each in self.row_origins())
 
     def new_rows(self) -> Iterator[NDArray[np.int64]]:
         """Yield the new rows of each RowSet."""
-        first = 0
         for each in self.row_origins():
-            if self.inserted is not None:
-                new = np.asarray(self.inserted.get(0, BitMap()).to_array(), np.int64)
-                yield new[(new >= first) & (new < first + each.rows)] - first
-                first += each.rows
-            else:
-                yield np.flatnonzero(each.array() == NEW)
+            yield np.flatnonzero(each.array() == NEW)
 
 
 def decode_report(message: bytes | str) -> TaskReport:

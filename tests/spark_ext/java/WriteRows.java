@@ -2,6 +2,7 @@ package colonnade.write;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.FileInputStream;
@@ -10,17 +11,16 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
@@ -36,8 +36,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  *
  * <p>A request names a job, the schema of the rows and an Arrow stream; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
  * hadoop} has Hadoop's settings. {@code abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows
- * by, for values that Spark itself would not let pass. Of the rows whose numbers are {@code
- * inserted} the writer of row changes is told that they are new.
+ * by, for values that Spark itself would not let pass. With {@code origins}, rows go to the writer of
+ * row changes: each replaces the row of that handler, or is new where there is null.
  */
 public final class WriteRows {
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -91,7 +91,7 @@ public final class WriteRows {
     JsonNode given = request.path("hadoop");
     given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
     WriteTask write = new WriteTask(json, schema, hadoop, List.of(), numbers, null, false);
-    if (request.has("inserted")) {
+    if (request.has("origins")) {
       return new RowChangeWriterFactory(write).createWriter(0, 0);
     }
     return new ColonnadeWriterFactory(write).createWriter(0, 0);
@@ -99,9 +99,7 @@ public final class WriteRows {
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)
       throws IOException {
-    Set<Integer> inserted = new HashSet<>();
-    request.path("inserted").forEach(row -> inserted.add(row.asInt()));
-    int number = 0;
+    Iterator<JsonNode> origins = request.path("origins").iterator();
     boolean unsafe = request.path("unsafe").asBoolean(true);
     JsonNode layout = request.path("layout");
     UnsafeProjection projection =
@@ -117,8 +115,10 @@ public final class WriteRows {
           while (rows.hasNext()) {
             InternalRow row = rows.next();
             InternalRow given = unsafe ? projection.apply(row) : row;
-            if (inserted.contains(number++)) {
-              ((RowChangeWriter) task).insert(given);
+            JsonNode origin = origins.hasNext() ? origins.next() : MissingNode.getInstance();
+            if (origin.isNumber()) {
+              InternalRow id = new GenericInternalRow(new Object[] {origin.longValue()});
+              ((RowChangeWriter) task).update(null, id, given);
             } else {
               task.write(given);
             }

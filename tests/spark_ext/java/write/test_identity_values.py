@@ -107,14 +107,14 @@ def test_many_rows_get_values_once_whatever_the_driver_gives_at_a_time(
         assert answer["asked"] <= 6000 + 2048
 
 
-def test_of_changed_rows_only_inserted_ones_get_values(writer: WriteTool, tmp_path: Path) -> None:
+def test_of_changed_rows_only_new_ones_get_values(writer: WriteTool, tmp_path: Path) -> None:
     schema = table(always=True)
-    inserted: dict[str, Any] = {"inserted": [0, 2], "numbers": {"next": 50}}
-    answer = writer.answer(tmp_path, schema, batch([None, 7, None, 8]), **inserted)
+    given: dict[str, Any] = {"origins": [None, 3, None, 9], "numbers": {"next": 50}}
+    answer = writer.answer(tmp_path, schema, batch([None, 7, None, 8]), **given)
     report = decode_report(answer["entries"])
     assert written(tmp_path, schema, report.rowsets) == {0: 50, 1: 7, 2: 51, 3: 8}
-    assert "NOT NULL" in writer.error(tmp_path, schema, batch([None, 7]), inserted=[1 << 20])
-    refused = writer.error(tmp_path, schema, batch([7]), **inserted)
+    assert "NOT NULL" in writer.error(tmp_path, schema, batch([None, 7]), origins=[4, 5])
+    refused = writer.error(tmp_path, schema, batch([7]), **given)
     assert "Column 'id' is GENERATED ALWAYS AS IDENTITY, but a row gives it the value 7" in refused
 
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.tableformat.statements.reported import decode_report
 from colonnade.tableformat.types.conform import conform
 from tests.spark_ext.java.write_tool import WriteTool, by_python, read
 from tests.strategies import identical
@@ -61,22 +60,6 @@ def test_rows_whose_sort_key_changes_are_sorted_again(
         assert texts == sorted(texts, reverse=descending)
         found.update(zip(stored["n"].to_pylist(), stored["s"].to_pylist(), strict=True))
     assert found == dict(enumerate(decoded(values)))
-
-
-def test_a_new_row_is_distinguished_from_old_rows_after_a_sort(
-    writer: WriteTool, folders: Iterator[Path]
-) -> None:
-    values: list[bytes | None] = [b"\x80", b"a", b"b\xff", b"\xf0\x9f\x98\x80", b"\xff"]
-    batch = pa.record_batch({"n": pa.array(range(5), pa.int64()), "s": text_of(values)})
-    schema, url = numbered(batch.schema), next(folders)
-    key = [SortField(column=2)]
-    answer = writer.answer(
-        url, schema, batch, key=key, invalid_text="replace", unsafe=True, inserted=[2, 3]
-    )
-    report = decode_report(answer["entries"])
-    numbers = [read(url, schema, [entry])["n"].to_pylist() for entry in report.rowsets]
-    assert numbers == [[1, 3], [2, 0, 4]]
-    assert {at: [*rows] for at, rows in (report.inserted or {}).items()} == {0: [1, 2]}
 
 
 @pytest.mark.parametrize("unsafe", [True, False])

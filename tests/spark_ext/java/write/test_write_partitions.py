@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyroaring import BitMap
 
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
@@ -147,22 +145,6 @@ def test_alternating_partitions_stay_open_while_memory_allows(
         assert sum(entry.rows for entry in written) == 64
         assert rowsets <= len(written) <= rowsets * 2
     assert len(writer.write(next(folders), schema, rows, partitioned_by=[IDENTITY], times=2)) == 128
-
-
-def test_inserted_rows_are_known_by_their_rowset_and_number(
-    writer: WriteTool, folders: Iterator[Path]
-) -> None:
-    schema, rows = example(300)
-    inserted = sorted(np.random.default_rng(2).permutation(300)[:100].tolist())
-    url = next(folders)
-    report = json.loads(
-        writer.answer(url, schema, rows, partitioned_by=LAYOUT, inserted=inserted)["entries"]
-    )
-    entries = [RowSetEntry.model_validate_json(json.dumps(each)) for each in report["rowsets"]]
-    numbers = read(url, schema, entries).column("nr").to_pylist()
-    marked = BitMap.deserialize(base64.b64decode(report["inserted"]["0"]))
-    assert sorted(numbers[at] for at in marked) == inserted
-    assert sorted(numbers) == [*range(300)]
 
 
 def test_a_value_that_is_too_long_for_the_log_is_refused(

@@ -210,7 +210,7 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     writes.commit_write(written(planned(path)))
     where = [{"op": "CAST", "args": []}]
     arguments = written(planned(path, overwrite=True, where=where))
-    report: dict[str, Any] = {"rowsets": [], "moved": {}, "inserted": {}}
+    report: dict[str, Any] = {"rowsets": [], "origins": []}
     found = json.dumps({**report, "deleted": {"0": encode_rows(np.array([1]))}})
     late = {**arguments, "overwritten": [found], "filters": where}
     assert rows.commit_overwrite(late) == {"epoch": 2}

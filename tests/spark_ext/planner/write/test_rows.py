@@ -62,7 +62,7 @@ def is_whole(path: Path, *filters: dict[str, Any]) -> bool:
 
 def message(deleted: dict[int, list[int]]) -> str:
     bitmaps = {n: base64.b64encode(BitMap(r).serialize()).decode() for n, r in deleted.items()}
-    return json.dumps({"rowsets": [], "deleted": bitmaps, "moved": {}, "inserted": {}})
+    return json.dumps({"rowsets": [], "deleted": bitmaps, "origins": []})
 
 
 @pytest.mark.parametrize(

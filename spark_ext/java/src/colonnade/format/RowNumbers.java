@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Map;
 import java.util.TreeMap;
-import org.roaringbitmap.IntConsumer;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
@@ -29,15 +28,6 @@ public final class RowNumbers {
       lastUpper = upper;
     }
     last.add((int) number);
-  }
-
-  /** Adds all numbers of {@code added}, each increased by {@code shift}. */
-  public void addAll(RowNumbers added, long shift) {
-    added.bitmaps.forEach(
-        (upper, bitmap) -> {
-          long first = (long) upper << 32;
-          bitmap.forEach((IntConsumer) lower -> add(first + Integer.toUnsignedLong(lower) + shift));
-        });
   }
 
   /**

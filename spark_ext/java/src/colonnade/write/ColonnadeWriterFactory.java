@@ -8,6 +8,6 @@ import org.apache.spark.sql.connector.write.DataWriterFactory;
 public record ColonnadeWriterFactory(WriteTask task) implements DataWriterFactory {
   @Override
   public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new TaskWriter(task.open(true));
+    return new TaskWriter(task.open());
   }
 }

@@ -24,7 +24,7 @@ final class DividingWriter implements RowWriter {
    *
    * @param statics is not closed with this writer
    * @param stripped the static columns that rows have
-   * @param always whether each row brings static values; otherwise only those that are inserted
+   * @param always whether each row brings static values; otherwise only those that are new
    * @param writers creates the writer of the table's own rows for rows of a schema
    */
   DividingWriter(
@@ -47,17 +47,11 @@ final class DividingWriter implements RowWriter {
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
-    if (always) {
+  public void write(InternalRow row, long origin) throws IOException {
+    if (always || origin == Origins.NEW) {
       statics.bring(row);
     }
-    own.write(ownColumns.apply(row));
-  }
-
-  @Override
-  public void insert(InternalRow row) throws IOException {
-    statics.bring(row);
-    own.insert(ownColumns.apply(row));
+    own.write(ownColumns.apply(row), origin);
   }
 
   @Override

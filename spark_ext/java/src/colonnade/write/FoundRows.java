@@ -11,9 +11,6 @@ import org.apache.spark.sql.Row;
 
 /** Reports the rows that a query finds, as tasks report deleted rows. */
 public final class FoundRows {
-  private static final RowWriter.Written NOTHING =
-      new RowWriter.Written(List.of(), new RowNumbers(), List.of());
-
   private FoundRows() {}
 
   /** Runs a query whose only column is row handlers. Returns the report of each of its tasks. */
@@ -25,7 +22,7 @@ public final class FoundRows {
   private static String report(Iterator<Row> handlers) {
     RowNumbers found = new RowNumbers();
     handlers.forEachRemaining(row -> found.add(row.getLong(0)));
-    byte[] json = TaskReport.of(NOTHING, found, new RowNumbers());
+    byte[] json = TaskReport.of(RowWriter.Written.NOTHING, found);
     return new String(json, StandardCharsets.UTF_8);
   }
 }

@@ -22,7 +22,7 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Gives new rows the values of identity columns before a row is used in any other way. NULL asks for
- * a value. Rows that a statement moves keep theirs.
+ * a value. Rows that replace others keep theirs.
  *
  * <p>From the first row that needs a value, rows wait until the task ends or until many wait. So a
  * small write takes exactly the values that it needs.
@@ -38,7 +38,6 @@ final class IdentityWriter implements RowWriter {
   private byte[] filledBytes = new byte[0];
   private final int mostRows;
   private final long mostBytes;
-  private final boolean appends;
   private final boolean completes;
   private final Supplier<RowWriter> writers;
   private final boolean divides;
@@ -79,35 +78,31 @@ final class IdentityWriter implements RowWriter {
     }
   }
 
-  /** A row that waits. {@code isNew} states whether it gets values, or keeps its own. */
-  private record Waiting(UnsafeRow row, boolean isNew, boolean inserted) {}
+  /** A row that waits, with its origin. */
+  private record Waiting(UnsafeRow row, long origin) {}
 
   /**
    * Returns a writer that gives values, or just another one for a table without identity columns.
    *
    * @param source where the values come from; null for a table without identity columns
-   * @param appends whether all rows are new; otherwise only those that are inserted
    * @param writers creates writers for rows of a schema that have their values
    */
   static RowWriter before(
       WriteJob job,
       StructType rowSchema,
       IdentitySource source,
-      boolean appends,
       Function<StructType, RowWriter> writers) {
     return job.identities().isEmpty()
         ? writers.apply(rowSchema)
-        : new IdentityWriter(job, rowSchema, source, appends, writers);
+        : new IdentityWriter(job, rowSchema, source, writers);
   }
 
   private IdentityWriter(
       WriteJob job,
       StructType given,
       IdentitySource source,
-      boolean appends,
       Function<StructType, RowWriter> writers) {
     StructType rowSchema = completed(job, given);
-    this.appends = appends;
     this.writers = () -> writers.apply(rowSchema);
     completes = rowSchema.length() > given.length();
     open.add(this.writers.get());
@@ -150,26 +145,18 @@ final class IdentityWriter implements RowWriter {
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
-    accept(row, appends, false);
-  }
-
-  @Override
-  public void insert(InternalRow row) throws IOException {
-    accept(row, true, true);
-  }
-
-  private void accept(InternalRow given, boolean isNew, boolean inserted) throws IOException {
+  public void write(InternalRow given, long origin) throws IOException {
+    boolean isNew = origin == Origins.NEW;
     InternalRow row = completes ? layout.apply(given) : given;
     if (isNew) {
       refuseGiven(row);
     }
     if (waiting.isEmpty() && !(mayWait && isNew && needsValue(row))) {
-      pass(row, isNew, inserted, new long[columns.size()]);
+      pass(row, origin, new long[columns.size()]);
       return;
     }
     UnsafeRow kept = unsafe(row).copy();
-    waiting.add(new Waiting(kept, isNew, inserted));
+    waiting.add(new Waiting(kept, origin));
     waitingBytes += kept.getSizeInBytes();
     if (waiting.size() == mostRows || waitingBytes > mostBytes) {
       release();
@@ -204,7 +191,7 @@ final class IdentityWriter implements RowWriter {
       for (int i = 0; i < needed.length; i++) {
         if (!columns.get(i).isMissing(each.row())) {
           columns.get(i).skip(each.row());
-        } else if (each.isNew()) {
+        } else if (each.origin() == Origins.NEW) {
           needed[i]++;
         }
       }
@@ -213,19 +200,18 @@ final class IdentityWriter implements RowWriter {
     waiting = new ArrayList<>();
     waitingBytes = 0;
     for (Waiting each : rows) {
-      pass(each.row(), each.isNew(), each.inserted(), needed);
+      pass(each.row(), each.origin(), needed);
     }
   }
 
   /** Writes a row with its values. {@code needed} counts what the waiting rows still need. */
-  private void pass(InternalRow row, boolean isNew, boolean inserted, long[] needed)
-      throws IOException {
+  private void pass(InternalRow row, long origin, long[] needed) throws IOException {
     InternalRow written = row;
     for (int i = 0; i < columns.size(); i++) {
       Column column = columns.get(i);
       if (!column.isMissing(row)) {
         column.skip(row);
-      } else if (isNew) {
+      } else if (origin == Origins.NEW) {
         if (written == row) {
           written = copied(unsafe(row));
         }
@@ -240,11 +226,7 @@ final class IdentityWriter implements RowWriter {
       }
       writer = open.get(1);
     }
-    if (inserted) {
-      writer.insert(written);
-    } else {
-      writer.write(written);
-    }
+    writer.write(written, origin);
   }
 
   private UnsafeRow copied(UnsafeRow row) {

@@ -1,7 +1,5 @@
 package colonnade.write;
 
-import colonnade.format.RowNumbers;
-import colonnade.format.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
@@ -31,10 +29,7 @@ final class PartitionedWriter implements RowWriter {
   /** The open writers by partition. The most recently used one is last. */
   private final Map<List<Object>, RowSetWriter> open = new LinkedHashMap<>(16, 0.75f, true);
 
-  private final List<RowSetEntry> entries = new ArrayList<>();
-  private final List<RowSetOutput> outputs = new ArrayList<>();
-  private final RowNumbers inserted = new RowNumbers();
-  private long finishedRows;
+  private final List<Written> finished = new ArrayList<>();
   private long taken;
   private Object[] partition;
   private RowSetWriter writer;
@@ -49,15 +44,9 @@ final class PartitionedWriter implements RowWriter {
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
+  public void write(InternalRow row, long origin) throws IOException {
     turnTo(row);
-    writer.write(row, taken++);
-  }
-
-  @Override
-  public void insert(InternalRow row) throws IOException {
-    turnTo(row);
-    writer.insert(row, taken++);
+    writer.write(row, origin, taken++);
   }
 
   private void turnTo(InternalRow row) throws IOException {
@@ -91,13 +80,8 @@ final class PartitionedWriter implements RowWriter {
 
   private void finishFirst() throws IOException {
     Iterator<RowSetWriter> writers = open.values().iterator();
-    RowSetWriter first = writers.next();
-    Written written = first.finish();
+    finished.add(writers.next().finish());
     writers.remove();
-    inserted.addAll(written.inserted(), finishedRows);
-    entries.addAll(written.entries());
-    outputs.addAll(written.outputs());
-    finishedRows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
   }
 
   @Override
@@ -105,15 +89,14 @@ final class PartitionedWriter implements RowWriter {
     while (!open.isEmpty()) {
       finishFirst();
     }
-    return new Written(List.copyOf(entries), inserted, List.copyOf(outputs));
+    return Written.of(finished);
   }
 
   @Override
   public void abort() {
     open.values().forEach(RowSetWriter::abort);
-    outputs.forEach(RowSetOutput::abort);
-    outputs.clear();
-    entries.clear();
+    Written.of(finished).outputs().forEach(RowSetOutput::abort);
+    finished.clear();
   }
 
   @Override

@@ -45,8 +45,8 @@ final class ReplacingWriter implements RowWriter {
   private List<Held> held = new ArrayList<>();
   private long heldBytes;
 
-  /** A row that is out of order. {@code inserted} states whether it is new to the table. */
-  private record Held(UnsafeRow row, boolean inserted) {}
+  /** A row that is out of order, with its origin. */
+  private record Held(UnsafeRow row, long origin) {}
 
   /** Creates a writer. {@code writers} creates writers for rows whose text is valid. */
   ReplacingWriter(WriteJob job, StructType rowSchema, Supplier<RowWriter> writers) {
@@ -75,16 +75,7 @@ final class ReplacingWriter implements RowWriter {
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
-    accept(row, false);
-  }
-
-  @Override
-  public void insert(InternalRow row) throws IOException {
-    accept(row, true);
-  }
-
-  private void accept(InternalRow row, boolean inserted) throws IOException {
+  public void write(InternalRow row, long origin) throws IOException {
     InternalRow valid = replacement.apply(row);
     if (valid != row && order.compare(row, valid) != 0) {
       UnsafeRow kept = layout.apply(valid).copy();
@@ -92,19 +83,10 @@ final class ReplacingWriter implements RowWriter {
           || held.size() == MOST_HELD_ROWS) {
         writeHeld();
       }
-      held.add(new Held(kept, inserted));
+      held.add(new Held(kept, origin));
       heldBytes += kept.getSizeInBytes();
     } else {
-      pass(open.get(0), valid == row ? row : layout.apply(valid), inserted);
-    }
-  }
-
-  private static void pass(RowWriter writer, InternalRow row, boolean inserted)
-      throws IOException {
-    if (inserted) {
-      writer.insert(row);
-    } else {
-      writer.write(row);
+      open.get(0).write(valid == row ? row : layout.apply(valid), origin);
     }
   }
 
@@ -113,7 +95,7 @@ final class ReplacingWriter implements RowWriter {
     open.add(writer);
     held.sort(Comparator.comparing(Held::row, order::compare));
     for (Held each : held) {
-      pass(writer, each.row(), each.inserted());
+      writer.write(each.row(), each.origin());
     }
     held = new ArrayList<>();
     heldBytes = 0;

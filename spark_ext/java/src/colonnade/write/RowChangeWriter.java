@@ -10,21 +10,17 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMe
 
 /**
  * Writes the row changes of one attempt of a task: collects the deleted rows and writes the new
- * rows.
+ * rows and those that replace others.
  *
- * <p>Deleted rows are named by their handler, RowSet id {@code << 32 |} row number. The commit
- * message is the JSON that tableformat/statements/reported.py reads, in a class of Spark.
+ * <p>Deleted and replaced rows are named by their handler, RowSet id {@code << 32 |} row number. The
+ * commit message is the JSON that tableformat/statements/reported.py reads, in a class of Spark.
  */
 final class RowChangeWriter implements DeltaWriter<InternalRow> {
   private final RowWriter writer;
-  private final boolean keepsRows;
   private final RowNumbers deleted = new RowNumbers();
-  private final RowNumbers moved = new RowNumbers();
 
-  /** Creates a writer. {@code keepsRows} says whether updated rows stay where they are. */
-  RowChangeWriter(RowWriter writer, boolean keepsRows) {
+  RowChangeWriter(RowWriter writer) {
     this.writer = writer;
-    this.keepsRows = keepsRows;
   }
 
   @Override
@@ -34,25 +30,17 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
 
   @Override
   public void update(InternalRow metadata, InternalRow id, InternalRow row) throws IOException {
-    if (!keepsRows) {
-      moved.add(id.getLong(0));
-    }
-    write(row);
+    write(row, id.getLong(0));
   }
 
   @Override
   public void insert(InternalRow row) throws IOException {
-    try {
-      writer.insert(row);
-    } catch (IOException error) {
-      throw TaskFailure.of(error);
-    }
+    write(row, Origins.NEW);
   }
 
-  @Override
-  public void write(InternalRow row) throws IOException {
+  private void write(InternalRow row, long origin) throws IOException {
     try {
-      writer.write(row);
+      writer.write(row, origin);
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }
@@ -61,7 +49,7 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
   @Override
   public WriterCommitMessage commit() throws IOException {
     try {
-      return new PythonWriterCommitMessage(TaskReport.of(writer.finish(), deleted, moved));
+      return new PythonWriterCommitMessage(TaskReport.of(writer.finish(), deleted));
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

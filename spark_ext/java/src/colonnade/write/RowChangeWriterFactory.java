@@ -8,6 +8,6 @@ import org.apache.spark.sql.connector.write.DeltaWriterFactory;
 public record RowChangeWriterFactory(WriteTask task) implements DeltaWriterFactory {
   @Override
   public DeltaWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new RowChangeWriter(task.open(false), task.alone());
+    return new RowChangeWriter(task.open());
   }
 }

@@ -24,15 +24,9 @@ public record RowCheck(Expression condition, String text) implements Serializabl
   private record Checked(RowWriter writer, BasePredicate met, String text) implements RowWriter {
 
     @Override
-    public void write(InternalRow row) throws IOException {
+    public void write(InternalRow row, long origin) throws IOException {
       require(row);
-      writer.write(row);
-    }
-
-    @Override
-    public void insert(InternalRow row) throws IOException {
-      require(row);
-      writer.insert(row);
+      writer.write(row, origin);
     }
 
     private void require(InternalRow row) {

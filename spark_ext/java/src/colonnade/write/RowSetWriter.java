@@ -1,7 +1,6 @@
 package colonnade.write;
 
 import colonnade.format.ObjectNames;
-import colonnade.format.RowNumbers;
 import colonnade.format.RowSetEntry;
 import colonnade.format.TableField;
 import colonnade.store.ByteSink;
@@ -41,7 +40,8 @@ final class RowSetWriter implements RowWriter {
   private final SortCheck sortCheck;
   private final List<RowSetOutput> finished = new ArrayList<>();
   private final List<RowSetEntry> entries = new ArrayList<>();
-  private final RowNumbers inserted = new RowNumbers();
+  private final List<String> rowSetOrigins = new ArrayList<>();
+  private final Origins origins = new Origins();
   private final RowBuffer buffer;
   private final InputRows inputs = new InputRows();
   private RowSetOutput output;
@@ -97,39 +97,34 @@ final class RowSetWriter implements RowWriter {
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
-    write(row, taken);
+  public void write(InternalRow row, long origin) throws IOException {
+    write(row, origin, taken);
   }
 
   /** Appends a row. {@code input} is its number in the input of the task, counted from 0. */
-  void write(InternalRow row, long input) throws IOException {
+  void write(InternalRow row, long origin, long input) throws IOException {
     inputs.add(taken, input);
     taken++;
     if (row instanceof UnsafeRow unsafe) {
-      if (!buffer.add(unsafe)) {
-        takeBuffered();
-        if (!buffer.add(unsafe)) {
-          stageWide(unsafe);
-        }
-      }
-      if (buffer.rows() >= room) {
-        takeBuffered();
-      }
+      buffer(unsafe, origin);
     } else {
       takeBuffered();
-      stage(row);
+      stage(row, origin);
     }
   }
 
-  @Override
-  public void insert(InternalRow row) throws IOException {
-    insert(row, taken);
-  }
-
-  /** Appends a row as {@link #insert(InternalRow)}, with its number as {@link #write}. */
-  void insert(InternalRow row, long input) throws IOException {
-    write(row, input);
-    inserted.add(taken - 1);
+  private void buffer(UnsafeRow row, long origin) throws IOException {
+    if (!buffer.add(row)) {
+      takeBuffered();
+      if (!buffer.add(row)) {
+        stageWide(row, origin);
+        return;
+      }
+    }
+    origins.add(origin);
+    if (buffer.rows() >= room) {
+      takeBuffered();
+    }
   }
 
   /**
@@ -152,18 +147,19 @@ final class RowSetWriter implements RowWriter {
     }
   }
 
-  private void stageWide(UnsafeRow row) throws IOException {
+  private void stageWide(UnsafeRow row, long origin) throws IOException {
     boolean fillsBlock = row.getSizeInBytes() > options.blockBytes();
     if (fillsBlock) {
       cut();
     }
-    stage(row);
+    stage(row, origin);
     if (fillsBlock) {
       cut();
     }
   }
 
-  private void stage(InternalRow row) throws IOException {
+  private void stage(InternalRow row, long origin) throws IOException {
+    origins.add(origin);
     for (int i = 0; i < targets.length; i++) {
       targets[i].append(row, ordinals[i]);
     }
@@ -185,7 +181,7 @@ final class RowSetWriter implements RowWriter {
     takeBuffered();
     cut();
     endRowSet();
-    return new Written(List.copyOf(entries), inserted, List.copyOf(finished));
+    return new Written(entries, rowSetOrigins, List.copyOf(finished), null);
   }
 
   @Override
@@ -201,6 +197,7 @@ final class RowSetWriter implements RowWriter {
 
   @Override
   public void close() {
+    origins.close();
     encoder.close();
   }
 
@@ -242,7 +239,9 @@ final class RowSetWriter implements RowWriter {
 
   private void endRowSet() throws IOException {
     if (output != null) {
+      long count = output.rows();
       entries.add(output.finish());
+      rowSetOrigins.add(origins.end(count));
       finished.add(output);
       output = null;
     }

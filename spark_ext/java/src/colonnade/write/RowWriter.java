@@ -1,6 +1,5 @@
 package colonnade.write;
 
-import colonnade.format.RowNumbers;
 import colonnade.format.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
@@ -18,26 +17,37 @@ public interface RowWriter extends AutoCloseable {
    * The result of a writer.
    *
    * @param entries the entries of all RowSets; empty if there were no rows
-   * @param inserted the rows that were marked as inserted, numbered from 0 through the RowSets in
-   *     the order of {@code entries}
+   * @param origins for each RowSet, where its rows come from, as {@link Origins#end} returns it
    * @param outputs the outputs that wrote the RowSets; the caller must abort them if it will not
    *     commit
    * @param statics the static values that the rows brought; null if the task takes none
    */
   record Written(
       List<RowSetEntry> entries,
-      RowNumbers inserted,
+      List<String> origins,
       List<RowSetOutput> outputs,
       Statics statics) {
-    Written(List<RowSetEntry> entries, RowNumbers inserted, List<RowSetOutput> outputs) {
-      this(entries, inserted, outputs, null);
+    /** The result of a writer that has written nothing. */
+    static final Written NOTHING = new Written(List.of(), List.of(), List.of(), null);
+
+    /** Returns the results of writers that share the rows of a task as one. */
+    static Written of(List<Written> parts) {
+      List<RowSetEntry> entries = new ArrayList<>();
+      List<String> origins = new ArrayList<>();
+      List<RowSetOutput> outputs = new ArrayList<>();
+      for (Written part : parts) {
+        entries.addAll(part.entries());
+        origins.addAll(part.origins());
+        outputs.addAll(part.outputs());
+      }
+      return new Written(entries, origins, outputs, null);
     }
 
     /** Returns this result with static values, which further outputs wrote. */
     Written with(List<RowSetOutput> further, Statics brought) {
       List<RowSetOutput> all = new ArrayList<>(outputs);
       all.addAll(further);
-      return new Written(entries, inserted, all, brought);
+      return new Written(entries, origins, all, brought);
     }
   }
 
@@ -83,30 +93,21 @@ public interface RowWriter extends AutoCloseable {
   /**
    * Appends a row. Does not keep a reference to the row.
    *
+   * @param origin the handler of the row that it replaces; {@link Origins#NEW} for a new row
    * @throws org.apache.spark.sql.AnalysisException if the table does not allow a value
    */
-  void write(InternalRow row) throws IOException;
-
-  /** Appends a row that is new to the table, beside updated rows. Otherwise as {@link #write}. */
-  void insert(InternalRow row) throws IOException;
+  void write(InternalRow row, long origin) throws IOException;
 
   /** Writes all pending rows and returns the result. */
   Written finish() throws IOException;
 
   /** Finishes the writers that share the rows of a task, and returns their results as one. */
   static Written finish(List<RowWriter> writers) throws IOException {
-    List<RowSetEntry> entries = new ArrayList<>();
-    List<RowSetOutput> outputs = new ArrayList<>();
-    RowNumbers inserted = new RowNumbers();
-    long rows = 0;
+    List<Written> parts = new ArrayList<>();
     for (RowWriter writer : writers) {
-      Written written = writer.finish();
-      inserted.addAll(written.inserted(), rows);
-      entries.addAll(written.entries());
-      outputs.addAll(written.outputs());
-      rows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
+      parts.add(writer.finish());
     }
-    return new Written(entries, inserted, outputs);
+    return Written.of(parts);
   }
 
   /** Removes everything that this writer wrote. Requires: no commit of it has been attempted. */

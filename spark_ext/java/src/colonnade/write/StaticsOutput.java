@@ -61,7 +61,7 @@ final class StaticsOutput implements AutoCloseable {
       return;
     }
     if (!job.distinct()) {
-      writer.write(values);
+      writer.write(values, Origins.NEW);
       return;
     }
     if (values.equals(last)) {
@@ -88,7 +88,7 @@ final class StaticsOutput implements AutoCloseable {
 
   private void writeHeld() throws IOException {
     for (UnsafeRow each : held) {
-      writer.write(each);
+      writer.write(each, Origins.NEW);
     }
     held.clear();
     heldBytes = 0;

@@ -23,21 +23,12 @@ final class StaticsWriter implements RowWriter {
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
+  public void write(InternalRow row, long origin) throws IOException {
     if (rows != null) {
-      rows.write(row);
+      rows.write(row, origin);
     } else {
       statics.bring(row);
       updated++;
-    }
-  }
-
-  @Override
-  public void insert(InternalRow row) throws IOException {
-    if (rows != null) {
-      rows.insert(row);
-    } else {
-      statics.bring(row);
     }
   }
 

@@ -16,8 +16,8 @@ final class TaskReport {
     return with(written.statics(), json -> write(written.entries(), json));
   }
 
-  /** Returns the report of a task that also deletes and moves rows. */
-  static byte[] of(RowWriter.Written written, RowNumbers deleted, RowNumbers moved) {
+  /** Returns the report of a task that also deletes rows and replaces rows by others. */
+  static byte[] of(RowWriter.Written written, RowNumbers deleted) {
     return with(
         written.statics(),
         json -> {
@@ -26,10 +26,12 @@ final class TaskReport {
           write(written.entries(), json);
           json.writeFieldName("deleted");
           deleted.write(json);
-          json.writeFieldName("moved");
-          moved.write(json);
-          json.writeFieldName("inserted");
-          written.inserted().write(json);
+          json.writeFieldName("origins");
+          json.writeStartArray();
+          for (String each : written.origins()) {
+            json.writeString(each);
+          }
+          json.writeEndArray();
           json.writeEndObject();
         });
   }

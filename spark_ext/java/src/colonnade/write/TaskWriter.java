@@ -23,7 +23,7 @@ public final class TaskWriter implements DataWriter<InternalRow> {
   @Override
   public void write(InternalRow row) throws IOException {
     try {
-      writer.write(row);
+      writer.write(row, Origins.NEW);
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

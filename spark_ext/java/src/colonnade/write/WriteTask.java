@@ -44,14 +44,14 @@ public record WriteTask(
     return new WriteTask(job, rows, hadoop, checks, identities, statics, only);
   }
 
-  /** Opens the writer of one task. {@code appends} says whether all its rows are new. */
-  RowWriter open(boolean appends) {
+  /** Opens the writer of one task. */
+  RowWriter open() {
     JsonNode task = WriteJob.tree(job);
     WriteJob own = WriteJob.parse(task);
     ByteSink sink = ByteSink.of(own.url(), hadoop);
     StaticsJob statics = StaticsJob.parse(task);
     if (statics == null) {
-      return finished(own, appends, whole -> RowWriter.plain(own, whole, sink));
+      return finished(own, whole -> RowWriter.plain(own, whole, sink));
     }
     StaticsJob brought = set == null ? statics : statics.setting(set);
     WriteJob both = statics.beside(own);
@@ -63,13 +63,12 @@ public record WriteTask(
     RowWriter writer =
         finished(
             both,
-            appends,
             whole ->
                 new DividingWriter(
                     output,
                     whole,
                     statics.columns(),
-                    appends || set != null,
+                    set != null,
                     stored -> RowWriter.plain(own, stored, sink)));
     return new StaticsWriter(output, writer);
   }
@@ -79,12 +78,11 @@ public record WriteTask(
    * checks them. {@code writers} creates writers for rows of a schema that are in their stored form.
    */
   private RowWriter finished(
-      WriteJob whole, boolean appends, Function<StructType, RowWriter> writers) {
+      WriteJob whole, Function<StructType, RowWriter> writers) {
     return IdentityWriter.before(
         whole,
         rows,
         identities,
-        appends,
         given ->
             RowWriter.sound(
                 whole, given, () -> RowWriter.checked(writers.apply(given), checks)));
