@@ -188,6 +188,8 @@ def _unknown(problem: Any) -> str | None:
         )
     if location[-1:] == ("format_version",) and kind == "literal_error":
         return f"format version {problem['input']!r:.100}"
+    if kind == "literal_error" and isinstance(problem["input"], str):
+        return f"the {location[-1]} {problem['input']!r:.100}"
     if "table_schema" in location and kind == "value_error" and location[-1] != "metadata":
         return f"the type {problem['input']!r:.100}"
     return None

@@ -24,6 +24,9 @@ from colonnade.manifests.store import MemoryStore
 from tests.log_samples import append, entry, make_log, with_orders
 
 
+LAYOUT = {"op": "set_partition_layout", "table": "0" * 16, "layout_id": 1}
+
+
 def epoch_bytes() -> bytes:
     store = MemoryStore()
     log = make_log(store)
@@ -71,6 +74,7 @@ def test_an_epoch_in_the_slot_of_another_is_detected() -> None:
         ({"compression": "zstd"}, "key 'compression'"),
         ({"ops": [{"op": "add_static_value", "table": "0" * 16}]}, "operation 'add_static_value'"),
         ({"ops": [{"op": "drop_table", "table": "0" * 16, "purge": True}]}, "purge"),
+        ({"ops": [{**LAYOUT, "fields": [{"transform": "weeks", "column": 1}]}]}, "'weeks'"),
     ],
 )
 def test_a_record_of_a_newer_version_is_named_and_asks_for_an_upgrade(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.model.codec import decode_value
 from colonnade.manifests.model.map_ref import PAGE_LIMIT, MapRef
 
@@ -34,7 +34,6 @@ def test_a_reference_is_read_as_it_was_written() -> None:
         {"pages": 0},
         {"pages": PAGE_LIMIT + 1},
         {"bundles": [{"object": "a" * 31, "length": 90}]},
-        {"offsets": {"type": "f64", "data": ""}},
         {"lengths": {"type": "const", "base": "ninety"}},
     ],
     ids=str,
@@ -42,3 +41,9 @@ def test_a_reference_is_read_as_it_was_written() -> None:
 def test_a_malformed_reference_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(CorruptionError, match="x is malformed"):
         decode_value(MapRef, {**REF, **wrong}, "x")
+
+
+def test_a_vector_of_a_type_that_a_later_version_added_asks_for_an_upgrade() -> None:
+    later = {"offsets": {"type": "u48", "data": ""}}
+    with pytest.raises(UnsupportedFormatError, match="the type 'u48'.* upgrade"):
+        decode_value(MapRef, {**REF, **later}, "x")
