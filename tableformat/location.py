@@ -119,14 +119,20 @@ class Location:
         """Return the table at `snapshot`, an earlier state than `head`.
 
         This is the same table, under whatever name it had. If it did not exist yet, or the head
-        does not identify it, this is the table that had its name. Raises NotFoundError that lists
-        what existed, or says that the table was dropped before.
+        does not identify it, this is the table that had its name. Raises NotFoundError that names
+        the first version of the table, lists what existed, or says that it was dropped before.
         """
         now = None if head is None else self.find(head)
         known = self if now is None else self._pinned(now)
-        if snapshot.epoch < known.created_epoch and known.find(snapshot) is None:
-            known = replace(known, id=None)
-        return known.require(snapshot)
+        if snapshot.epoch >= known.created_epoch or known.find(snapshot) is not None:
+            return known.require(snapshot)
+        earlier = replace(known, id=None).find(snapshot)
+        if earlier is None:
+            raise NotFoundError(
+                f"Table {known.url} did not exist yet at epoch {snapshot.epoch}; it was created in"
+                f" epoch {known.created_epoch}."
+            )
+        return earlier
 
     def _pinned(self, table: TableState) -> Location:
         name = None if self.table is None else table.name

@@ -23,7 +23,6 @@ from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import append, entry, make_log, with_orders
 
-
 LAYOUT = {"op": "set_partition_layout", "table": "0" * 16, "layout_id": 1}
 
 
