@@ -1,7 +1,8 @@
 """Make all golden files anew, after the bytes of the format changed on purpose.
 
-`python -m tests.spec.make_golden` does so, and makes the JSON Schema anew, too. With names, such as
-`replace`, it makes only their files. The difference in version control then shows what has changed.
+`python -m tests.spec.make_golden` does so, and makes the JSON Schema and the bytes that pages show
+anew, too. With names, such as `replace`, it makes only their files. The difference in version
+control then shows what has changed.
 """
 
 from __future__ import annotations
