@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.partitions import Partitions
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.hidden_columns import with_hidden
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
 from colonnade.manifests.model.widening import keeps_bounds, widened_bound
@@ -118,7 +117,8 @@ def bounds_table(
         np.asarray(rows, dtype=np.int64),
         {
             column.id: _column_bounds([each.get(column.id) for each in statistics], column, name)
-            for column in with_hidden(schema.fields)
+            for field in schema.fields
+            for column in field.as_stored()
             if column.id in known
         },
         partitions,

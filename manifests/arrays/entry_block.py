@@ -28,8 +28,12 @@ PLACES = ("directory", "packed", "inline")
 NUMBERS = (
     *("ids", "epochs", "places", "rows", "bytes", "cuts", "footer_lengths", "footer_crc32cs"),
     *("schema_ids", "partition_layout_ids", "sort_order_ids", "unsynced"),
+    *("clean_epochs", "first_written_ms", "last_written_ms"),
 )
 """The numbers of an entry. `places` are indexes into PLACES. `cuts` is 0 for irregular cuts."""
+
+UNSTATED = -1
+"""The clean epoch, or the time of the rows, of an entry that does not state it."""
 
 
 class Entries(Protocol):
@@ -222,6 +226,10 @@ class EntryBlock:
             for name in ("schema_id", "partition_layout_id", "sort_order_id"):
                 entry[name] = entry.pop(f"{name}s")
             entry["unsynced"] = bool(entry["unsynced"])
+            clean = entry.pop("clean_epochs")
+            entry["clean_epoch"] = None if clean == UNSTATED else clean
+            written = entry.pop("first_written_ms"), entry.pop("last_written_ms")
+            entry["written_ms"] = None if UNSTATED in written else written
             entry["statistics"] = {c: s[place] for c, s in columns if s[place] is not None}
             entry["data"] = self.data.get(row)
             values = self.partitioned.keys[int(self.partitioned.index[row])][1]
@@ -313,6 +321,9 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         "partition_layout_ids": [e.partition_layout_id for e in entries],
         "sort_order_ids": [e.sort_order_id for e in entries],
         "unsynced": [int(e.unsynced) for e in entries],
+        "clean_epochs": [UNSTATED if e.clean_epoch is None else e.clean_epoch for e in entries],
+        "first_written_ms": [e.written_ms[0] if e.written_ms else UNSTATED for e in entries],
+        "last_written_ms": [e.written_ms[1] if e.written_ms else UNSTATED for e in entries],
     }
     columns = sorted({column for e in entries for column in e.statistics})
     objects = np.frombuffer(bytes.fromhex("".join(e.object for e in entries)), np.uint8)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from colonnade.manifests.arrays.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
+from colonnade.manifests.arrays.entry_block import NUMBERS, PLACES, UNSTATED, EntryBlock, object_ids
 from colonnade.manifests.arrays.partitions import NO_PARTITION, Partitions
 from colonnade.manifests.arrays.segment_statistics import (
     COUNT_LIMITS,
@@ -40,7 +40,6 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.hidden_columns import with_hidden
 from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.model.statistics import ANY_KIND, bound_kinds
@@ -56,6 +55,9 @@ _LIMITS = {
     "cuts": (0, 2**32 - 1),
     "footer_crc32cs": (0, 2**32 - 1),
     "unsynced": (0, 1),
+    "clean_epochs": (UNSTATED, 2**53 - 1),
+    "first_written_ms": (UNSTATED, 2**53 - 1),
+    "last_written_ms": (UNSTATED, 2**53 - 1),
 }
 
 
@@ -82,6 +84,9 @@ class EntrySegmentBody(Model):
     partition_layout_ids: IntegerVector
     sort_order_ids: IntegerVector
     unsynced: IntegerVector
+    clean_epochs: IntegerVector
+    first_written_ms: IntegerVector
+    last_written_ms: IntegerVector
     irregular_cuts: dict[Count, tuple[RowCount, ...]] = {}
     data: dict[Count, str] = {}
     vectors: dict[Count, DeletionVectorEntry] = {}
@@ -227,11 +232,13 @@ def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
     irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
     inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
     keys = (*block.irregular_cuts, *block.data, *block.amendments)
+    first, last = block.numbers["first_written_ms"], block.numbers["last_written_ms"]
     if (
         any(len(array) != count for array in block.numbers.values())
         or set(irregular) != set(block.irregular_cuts)
         or set(inline) != set(block.data)
         or any(key >= count for key in keys)
+        or bool((first > last).any() or ((first == UNSTATED) != (last == UNSTATED)).any())
         or int(block.ids.min()) < ref.first_id
         or int(block.ids.max()) > ref.last_id
         or any(each.deleted_count > block.rows[row] for row, each in block.amendments.items())
@@ -281,7 +288,7 @@ def _decode_columns(
 
     Dropped columns may have bounds of any kind, because no reader uses them.
     """
-    fields = {form.id: form for form in with_hidden(table.schema.fields)}
+    fields = {form.id: form for field in table.schema.fields for form in field.as_stored()}
     decoded = {}
     for column, vectors in body.columns.items():
         field = fields.get(column)

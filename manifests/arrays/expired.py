@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.clock import DAY_MS
-from colonnade.manifests.model.hidden_columns import WRITTEN, greatest_value, least_value
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.regions import Interval, Mask, Region
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 
@@ -61,13 +62,26 @@ def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTabl
 
 def _share(rowset: LiveRowSet, region: Region) -> float:
     (column,), (interval,) = region.columns, region.intervals
-    low, high = least_value(rowset.entry, column), greatest_value(rowset.entry, column)
-    _, end = interval.bounds(column)
-    if low is None or high is None or not isinstance(end, int) or end < low:
+    extent, (_, end) = _extent(rowset.entry, column), interval.bounds(column)
+    if extent is None or not isinstance(end, int) or end < extent[0]:
         return 0.0
-    nulls = rowset.entry.statistics[column.id].nulls
+    low, high, nulls = extent
     inside = min(1.0, (end - low + 1) / (high - low + 1))
     return float(inside * (rowset.entry.rows - nulls) / rowset.entry.rows)
+
+
+def _extent(entry: RowSetEntry, column: SchemaField) -> tuple[int, int, int] | None:
+    """Return the least and the greatest time in a column, and its NULLs; None if unknown."""
+    if column.id == WRITTEN.id:
+        times = entry.written_ms
+        return None if times is None else (times[0] * 1000, times[1] * 1000, 0)
+    stated = entry.statistics.get(column.id)
+    if stated is None or stated.min is None or stated.max is None:
+        return None
+    low, high = (decode_bound(each, (int,)) for each in (stated.min, stated.max))
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    return low, high, stated.nulls
 
 
 def _time_column(table: TableState) -> SchemaField:

@@ -13,18 +13,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
+from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
 from colonnade.manifests.arrays.expired import expired_regions, expired_values
 from colonnade.manifests.arrays.region_bounds import meets, meets_each
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.hidden_columns import (
-    CLEANED,
-    WRITTEN,
-    least_value,
-    with_hidden,
-    with_value,
-    written_at,
-)
+from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import TableSchema
@@ -57,12 +50,6 @@ def visible(
     return [found.amended(at, rowset) for at, rowset in enumerate(shown) if not found.whole[at]]
 
 
-def clean_epoch(rowset: LiveRowSet) -> int:
-    """Return the last epoch whose range tombstone the rows of a RowSet have met."""
-    stated = least_value(rowset.entry, CLEANED)
-    return rowset.epoch if stated is None else stated
-
-
 def with_expired_values(
     table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int
 ) -> list[LiveRowSet]:
@@ -79,9 +66,10 @@ def with_expired_values(
 
 def _dated(rowset: LiveRowSet, since_ms: int) -> LiveRowSet:
     """Return a RowSet that states when its rows were written."""
-    if WRITTEN.id in rowset.entry.statistics:
+    if rowset.entry.written_ms is not None:
         return rowset
-    return replace(rowset, entry=with_value(rowset.entry, WRITTEN, since_ms * 1000))
+    entry = rowset.entry.model_copy(update={"written_ms": (since_ms, since_ms)})
+    return replace(rowset, entry=entry)
 
 
 class _Found:
@@ -119,16 +107,16 @@ class _Found:
 def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
     """Return a mask that says when rows were written that do not store it."""
     [column] = mask.region.columns
-    written = least_value(rowset.entry, WRITTEN)
-    if column.id != WRITTEN.id or written is None:
+    times = rowset.entry.written_ms
+    if column.id != WRITTEN.id or times is None:
         return mask
-    region = Region(intervals=mask.region.intervals, columns=(written_at(written),))
+    region = Region(intervals=mask.region.intervals, columns=(written_at(times[0]),))
     return mask.model_copy(update={"region": region})
 
 
 def _hide_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
     """Hide the rows of range tombstones in the RowSets that have not met them."""
-    cleaned = np.array([clean_epoch(each) for each in rowsets], np.int64)
+    cleaned = np.array([each.clean_epoch for each in rowsets], np.int64)
     regions = [region_of(each, table.schema) for one in table.tombstones for each in one.regions]
     epochs = np.array([one.epoch for one in table.tombstones for _ in one.regions], np.int64)
     found.hide(regions, cleaned < epochs[:, np.newaxis])
@@ -141,14 +129,23 @@ def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:
         first = {each for each in (lives.time_column, lives.expires_column) if each is not None}
     ids = {side.column for t in table.tombstones for each in t.regions for side in each}
     fields = [f for f in table.schema.fields if f.id in ids or f.ids[0] in first]
-    wanted = {each.id for each in with_hidden(fields)}
+    wanted = {form.id for each in fields for form in each.as_stored()}
     statistics: list[Mapping[int, ColumnStatistics]] = [
         {column: found for column, found in rowset.entry.statistics.items() if column in wanted}
         for rowset in rowsets
     ]
-    return bounds_table(
+    found = bounds_table(
         statistics,
         [rowset.entry.rows for rowset in rowsets],
         TableSchema(fields=tuple(fields)),
         lambda index: f"RowSet {rowsets[index].entry.object}",
     )
+    return replace(found, columns={**found.columns, WRITTEN.id: _times(rowsets)})
+
+
+def _times(rowsets: Sequence[LiveRowSet]) -> Bounds:
+    """Return the bounds of the times at which rows were written."""
+    times = [rowset.entry.written_ms for rowset in rowsets]
+    low, high = (np.array([t[end] * 1000 if t else 0 for t in times], np.int64) for end in (0, 1))
+    none = np.zeros(len(times), np.int64)
+    return Bounds(low, high, np.array([t is not None for t in times], np.bool_), none, none)

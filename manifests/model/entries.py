@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from colonnade.manifests import ids
 from colonnade.manifests.model.schema import Model
@@ -92,6 +92,10 @@ class RowSetEntry(Model):
     row index at the end of each stretch. `data` is present only for inline RowSets. `partition` has
     a value for each field of the layout `partition_layout_id`. It is absent for layout 0, which has
     no fields.
+
+    `clean_epoch` is the last epoch whose range tombstone the rows have met; absent: the epoch that
+    adds the RowSet. `written_ms` says when the first and the last of the rows were written, in ms
+    since 1970 UTC; absent: unknown.
     """
 
     object: ObjectIdText
@@ -107,7 +111,16 @@ class RowSetEntry(Model):
     data: str | None = None
     unsynced: bool = False
     partition: PartitionValues | None = None
+    clean_epoch: Count | None = None
+    written_ms: tuple[Count, Count] | None = None
     replacements: tuple[ColumnReplacement, ...] | None = None
+
+    @field_validator("written_ms")
+    @classmethod
+    def _check_times(cls, times: tuple[int, int] | None) -> tuple[int, int] | None:
+        if times is not None and times[0] > times[1]:
+            raise ValueError("the first row is not written after the last one")
+        return times
 
 
 class DeletionVectorEntry(Model):

@@ -97,6 +97,12 @@ class LiveRowSet:
         return self.deleted_count == self.entry.rows
 
     @property
+    def clean_epoch(self) -> int:
+        """The last epoch whose range tombstone the rows have met."""
+        stated = self.entry.clean_epoch
+        return self.epoch if stated is None else stated
+
+    @property
     def byte_count(self) -> int:
         """The stored bytes, including those of replaced columns."""
         return self.entry.bytes + self.amendments.byte_count

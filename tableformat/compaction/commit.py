@@ -10,7 +10,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.hidden_columns import CLEANED, WRITTEN, with_value
 from colonnade.manifests.model.operations import (
     AddRowSet,
     Compaction,
@@ -86,9 +85,8 @@ def _dated(job: CompactionJob, entry: RowSetEntry) -> RowSetEntry:
 
     It is which range tombstones they have met, and when they were written.
     """
-    if job.written_at is not None:
-        entry = with_value(entry, WRITTEN, job.written_at)
-    return entry if job.cleaned is None else with_value(entry, CLEANED, job.cleaned)
+    times = entry.written_ms if job.written_at is None else (job.written_at, job.written_at)
+    return entry.model_copy(update={"clean_epoch": job.cleaned, "written_ms": times})
 
 
 def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch, with_expired_values
+from colonnade.manifests.arrays.hidden_rows import with_expired_values
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
@@ -19,7 +19,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
-from colonnade.manifests.model.hidden_columns import WRITTEN, greatest_value, least_value
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
@@ -40,7 +40,7 @@ class CompactionJob(Model):
     output. `copied_rows`, `copied_bytes` and `inline_bytes` are those of the log's limits. A group
     of an earlier layout is divided by the partition fields of `target`.
 
-    `written` says when the rows of each source were written, in µs since 1970 UTC, for sources
+    `written` says when the rows of each source were written, in ms since 1970 UTC, for sources
     without a column of it; it is empty if that does not matter. If rows were written at several
     times, the schema of `target` has the hidden column. Sources have masks of the values to purge,
     and the job then names the `lifetimes` that say so. `parameters` are those of the plan.
@@ -65,7 +65,7 @@ class CompactionJob(Model):
 
     @property
     def written_at(self) -> int | None:
-        """When all rows were written, if that is one time, in µs since 1970 UTC."""
+        """When all rows were written, if that is one time, in ms since 1970 UTC."""
         fields = self.target.table_schema.fields
         return self.written[0] if self.written and WRITTEN not in fields else None
 
@@ -145,7 +145,7 @@ def plan_job(
         group=group,
         # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
-        cleaned=min(map(clean_epoch, sources)) if table.tombstones else None,
+        cleaned=min(each.clean_epoch for each in sources) if table.tombstones else None,
         copied_rows=log.limits.copied_rows,
         copied_bytes=log.limits.copied_bytes,
         inline_bytes=log.limits.inline_bytes,
@@ -164,7 +164,7 @@ def _alike(table: TableState, live: Mapping[int, LiveRowSet]) -> Mapping[int, Li
     epochs = [each.epoch for each in table.tombstones]
     parts: dict[int, dict[int, LiveRowSet]] = {}
     for number, each in live.items():
-        parts.setdefault(bisect_right(epochs, clean_epoch(each)), {})[number] = each
+        parts.setdefault(bisect_right(epochs, each.clean_epoch), {})[number] = each
 
     def rows(part: Mapping[int, LiveRowSet]) -> int:
         return sum(each.row_count for each in part.values())
@@ -177,11 +177,10 @@ def _counts(table: TableState) -> bool:
 
 
 def _written(table: TableState, rowset: LiveRowSet) -> tuple[int, int]:
-    """Return when the first and the last row of a RowSet were written, in µs since 1970 UTC."""
+    """Return when the first and the last row of a RowSet were written, in ms since 1970 UTC."""
     assert table.lifetimes is not None
-    since = table.lifetimes.since_ms * 1000
-    low, high = least_value(rowset.entry, WRITTEN), greatest_value(rowset.entry, WRITTEN)
-    return since if low is None else low, since if high is None else high
+    since = table.lifetimes.since_ms
+    return rowset.entry.written_ms or (since, since)
 
 
 def _target(log: Log, table: TableState, sources: Sequence[LiveRowSet]) -> WriteTarget:

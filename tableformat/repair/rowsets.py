@@ -18,7 +18,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.outcome_errors import not_sent
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -26,7 +25,6 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.hidden_columns import CLEANED, WRITTEN, greatest_value, with_value
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
@@ -209,13 +207,13 @@ def _change(
 ) -> Change:
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
     # Rows of several times live as long as the last of them, which purges none too early.
-    times = [greatest_value(each.entry, WRITTEN) for each in rowsets]
-    last = max((each for each in times if each is not None), default=0) // 1000
+    times = [each.entry.written_ms for each in rowsets]
+    last = max((each[1] for each in times if each is not None), default=0)
     since = 0 if table.lifetimes is None else table.lifetimes.since_ms
     written = [stamped(entry, table, max(last, since)) for entry in entries]
     if table.tombstones:
-        met = min(map(clean_epoch, rowsets))
-        written = [with_value(entry, CLEANED, met) for entry in written]
+        met = {"clean_epoch": min(each.clean_epoch for each in rowsets)}
+        written = [entry.model_copy(update=met) for entry in written]
     said = "; ".join(f"RowSet {e.rowset} rows {e.first} to {e.last}" for e in [*lost][:100])
     return Change(
         new_transaction_id(),

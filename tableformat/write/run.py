@@ -16,7 +16,6 @@ from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.generated import generated_fields, sources_of
-from colonnade.manifests.model.hidden_columns import HIDDEN_COLUMNS, WRITTEN, with_value
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -135,7 +134,7 @@ def stamped(
     if lives is None or not lives.counts_from_write:
         return entry
     written = written_for.statement_time.present_ms if written_ms is None else written_ms
-    return with_value(entry, WRITTEN, written * 1000)
+    return entry.model_copy(update={"written_ms": (written, written)})
 
 
 def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions:
@@ -166,7 +165,7 @@ def write_options(
     indexed.update(key.column for key in sort_key)
     indexed.update(field.column for field in fields)
     indexed.update(primary_key)
-    indexed.update(column.id for column in (*identity_columns(schema), *HIDDEN_COLUMNS))
+    indexed.update(column.id for column in identity_columns(schema))
     for column in generated_fields(schema):
         if column.id in indexed:  # a filter on what it is computed from prunes its partitions
             indexed.update(source.id for source in sources_of(column, schema))

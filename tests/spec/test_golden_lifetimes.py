@@ -11,7 +11,6 @@ from typing import Any
 
 from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
-from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -61,7 +60,8 @@ def write(writer: Writer) -> None:
     commit("append", *add(dated(1, 40, 20), dated(2, 15, 1), dated(3, 9, 0)))
     events = Lifetimes(rows_ms=10 * DAY, time_column=2, grace_ms=DAY)
     commit("alter_table", SetLifetimes(table=ORDERS, lifetimes=events))
-    written = with_value(rowset(4), WRITTEN, (SEEN - 3 * DAY) * 1000)
+    times = SEEN - 3 * DAY, SEEN - 2 * DAY
+    written = rowset(4).model_copy(update={"written_ms": times})
     commit("append", *add(written))
     arrivals = Lifetimes(rows_ms=DAY, columns=NOTES, since_ms=SEEN - DAY // 2)
     commit("alter_table", SetLifetimes(table=ORDERS, lifetimes=arrivals))

@@ -9,9 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddTombstone,
@@ -78,10 +76,12 @@ def write(writer: Writer) -> None:
     # This compaction was planned before the second tombstone, and has not met it.
     inputs = (CompactionInput(rowset=1, rows=20), CompactionInput(rowset=2, rows=30))
     output = rowset(5, **partition)
-    outputs = (CompactionOutput(rowset=with_value(output, CLEANED, 2)),)
+    outputs = (CompactionOutput(rowset=output.model_copy(update={"clean_epoch": 2})),)
     commit("compact", Compaction(table=ORDERS, inputs=inputs, outputs=outputs), base=base)
     commit("delete", tombstone((device,)))
-    again = (with_value(entry, CLEANED, 2) for entry in (rowset(1, **partition), output))
+    again = (
+        entry.model_copy(update={"clean_epoch": 2}) for entry in (rowset(1, **partition), output)
+    )
     every = DropRowSet(table=ORDERS, rowsets=((0, 0), (3, 3)))
     commit("overwrite", every, *add(*again))
     commit("append", *add(rowset(6, **partition)))
@@ -100,7 +100,7 @@ def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) ->
     for table in snapshot.tables.values():
         state["tombstones"] = [each.model_dump(mode="json") for each in table.tombstones]
         stored = log.read_entries(table).to_list()
-        state["clean_epochs"] = {str(each.id): clean_epoch(each) for each in stored}
+        state["clean_epochs"] = {str(each.id): each.clean_epoch for each in stored}
         shown = log.read_rowsets(table)
         state["hidden"] = {str(each.id): len(each.amendments.hidden) for each in shown}
 

@@ -24,7 +24,6 @@ from colonnade.manifests.commit.rebase.targets import (
 )
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import DeletionVectorEntry
-from colonnade.manifests.model.hidden_columns import CLEANED, least_value, with_value
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddTombstone,
@@ -146,9 +145,9 @@ class OwnCompaction:
 
     def dated(self, output: CompactionOutput) -> CompactionOutput:
         """Return an output that states which range tombstones its rows have met."""
-        if self.cleaned is None or least_value(output.rowset, CLEANED) is not None:
+        if self.cleaned is None or output.rowset.clean_epoch is not None:
             return output
-        entry = with_value(output.rowset, CLEANED, self.cleaned)
+        entry = output.rowset.model_copy(update={"clean_epoch": self.cleaned})
         return output.model_copy(update={"rowset": entry})
 
     def _without(self, rowset: int, deleted: FrozenBitMap, vectors: Vectors) -> OwnCompaction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -158,6 +158,15 @@ def _value(rng: random.Random, field: SchemaField, values: Mapping[int, Sequence
 def hides(rowset: LiveRowSet, row: Row, columns: Mapping[int, SchemaField]) -> bool:
     """Whether a reader of a RowSet hides a row."""
     return any(inside(row, each.intervals, columns) for each in rowset.amendments.hidden)
+
+
+def with_known_statistics(made: Rows) -> list[LiveRowSet]:
+    """The RowSets without the statistics that a reader must ignore: of columns without a field."""
+    return [
+        replace(each, entry=each.entry.model_copy(update={"statistics": known}))
+        for each in made.rowsets
+        for known in [{c: s for c, s in each.entry.statistics.items() if c in made.by_id}]
+    ]
 
 
 def check_hidden(made: Rows, shown: Sequence[LiveRowSet], gone: Sequence[Sequence[bool]]) -> None:

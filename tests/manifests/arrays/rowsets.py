@@ -34,6 +34,7 @@ SCHEMA = TableSchema(
 BY_BUCKET = PartitionField(transform="bucket", column=3, argument=16)
 BY_LONG = PartitionField(transform="truncate", column=1, argument=10)
 LAYOUTS = ((BY_BUCKET,), (BY_LONG, BY_BUCKET), (BY_LONG,))
+MOMENTS = st.integers(0, 2**53 - 1)
 PARTITION_VALUES = st.sampled_from((None, "i:0", "i:7"))
 
 
@@ -71,6 +72,9 @@ def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
             "statistics": {c: s for c, s in found.items() if s is not None},
             "unsynced": unsynced,
         }
+        if draw(st.booleans()):
+            changes["written_ms"] = tuple(sorted(draw(st.tuples(MOMENTS, MOMENTS))))
+        changes["clean_epoch"] = draw(st.none() | st.integers(0, 2**53 - 1))
         if partitioned and (layout := draw(st.integers(0, len(LAYOUTS)))):
             values = draw(st.tuples(*(PARTITION_VALUES for _ in LAYOUTS[layout - 1])))
             changes |= {"partition_layout_id": layout, "partition": values}

@@ -115,7 +115,8 @@ def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
 
 
 def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
-    rowsets = [LiveRowSet(i, 1, entry(2, data="QUJD"), UNAMENDED) for i in range(3)]
+    stated = entry(2, data="QUJD").model_copy(update={"clean_epoch": 8, "written_ms": (4, 6)})
+    rowsets = [LiveRowSet(i, 1, stated, UNAMENDED) for i in range(3)]
     block = block_of(rowsets)
     data = encode_entry_segment(ORDERS, block, with_ids=True)
     for old, new in (
@@ -128,6 +129,13 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
         (b'"nulls":{"type":"const","base":"1"', b'"nulls":{"type":"const","base":"-1"'),
         (b'"nans":{"type":"const","base":"2"', b'"nans":{"type":"const","base":"9007199254740992"'),
         (b'"bytes":{"type":"const","base":"102"', b'"bytes":{"type":"const","base":"101"'),
+        (
+            b'"clean_epochs":{"type":"const","base":"8"',
+            b'"clean_epochs":{"type":"const","base":"-2"',
+        ),
+        (b'ms":{"type":"const","base":"4"', b'ms":{"type":"const","base":"7"'),
+        (b'ms":{"type":"const","base":"4"', b'ms":{"type":"const","base":"-1"'),
+        (b'ms":{"type":"const","base":"6"', b'ms":{"type":"const","base":"-1"'),
         (ORDERS.encode(), b"0" * 16),
     ):
         assert old in data

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from colonnade.manifests.arrays.hidden_rows import visible
-from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from tests.log_samples import table_state
 from tests.manifests.arrays.ranged_rows import (
@@ -21,6 +21,7 @@ from tests.manifests.arrays.ranged_rows import (
     check_hidden,
     column,
     inside,
+    with_known_statistics,
 )
 
 EVENT, ENDS, NOTE = column(1, "timestamp"), column(2, "date"), column(3, "string")
@@ -68,16 +69,22 @@ def test_rows_and_values_are_hidden_from_the_moment_at_which_they_expire(seed: i
     }
     made = Rows.some(rng, (EVENT, ENDS, NOTE), values)
     for at, rowset in enumerate(made.rowsets):
-        written = rng.choice((None, rng.choice(values[EVENT.id])))
+        written = rng.choice((None, rng.choice(edges)))
         if written is not None:
-            dated = with_value(rowset.entry, WRITTEN, written)
+            # As long as one row may be younger, bounds do not hide it.
+            last = written + rng.choice((0, 0, DAY_MS))
+            dated = rowset.entry.model_copy(update={"written_ms": (written, last)})
             made.rowsets[at] = replace(rowset, entry=dated)
-        time = lives.since_ms * 1000 if written is None else written
-        made.rows[at] = [{**row, WRITTEN.id: time} for row in made.rows[at]]
+        first, last = made.rowsets[at].entry.written_ms or (lives.since_ms, lives.since_ms)
+        times = [1000 * rng.choice((first, last)) for _ in made.rows[at]]
+        made.rows[at] = [
+            {**row, WRITTEN.id: time} for row, time in zip(made.rows[at], times, strict=True)
+        ]
     state = replace(table_state(made.schema), lifetimes=lives)
     gone = [[is_expired(row, lives) for row in rows] for rows in made.rows]
     shown = visible(state, made.rowsets, NOW_MS)
     check_hidden(made, shown, gone)
+    check_hidden(made, visible(state, with_known_statistics(made), NOW_MS), gone)
     check_hidden(made, visible(state.seen_at(NOW_MS), made.rowsets), gone)
     assert visible(state, made.rowsets) == made.rowsets
     columns = {**made.by_id, WRITTEN.id: WRITTEN}

@@ -14,10 +14,9 @@ from hypothesis import given
 
 from colonnade.manifests.arrays.bounds import bounds_table
 from colonnade.manifests.arrays.expired import expired_regions, expired_values
-from colonnade.manifests.arrays.hidden_rows import clean_epoch, visible
+from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
-from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import TableSchema
@@ -34,6 +33,7 @@ from tests.manifests.arrays.ranged_rows import (
     column,
     inside,
     some_interval,
+    with_known_statistics,
 )
 
 
@@ -57,14 +57,14 @@ def test_rows_of_tombstones_after_the_clean_epoch_of_their_rowset_are_hidden(see
     made = Rows.some(rng, columns, values)
     for at, rowset in enumerate(made.rowsets):
         stated = rng.choice((None, rng.randrange(12)))
-        changed = rowset.entry if stated is None else with_value(rowset.entry, CLEANED, stated)
+        changed = rowset.entry.model_copy(update={"clean_epoch": stated})
         made.rowsets[at] = replace(rowset, epoch=rng.randrange(12), entry=changed)
-        assert clean_epoch(made.rowsets[at]) == (rowset_epoch(made, at, stated))
+        assert made.rowsets[at].clean_epoch == (rowset_epoch(made, at, stated))
     state = replace(table_state(made.schema), tombstones=tuple(tombstones(rng, made, values)))
     gone = [
         [
             any(
-                each.epoch > clean_epoch(rowset)
+                each.epoch > rowset.clean_epoch
                 and any(inside(row, region, made.by_id) for region in each.regions)
                 for each in state.tombstones
             )
@@ -73,6 +73,7 @@ def test_rows_of_tombstones_after_the_clean_epoch_of_their_rowset_are_hidden(see
         for rowset, rows in zip(made.rowsets, made.rows, strict=True)
     ]
     check_hidden(made, visible(state, made.rowsets), gone)
+    check_hidden(made, visible(state, with_known_statistics(made)), gone)
 
 
 def rowset_epoch(made: Rows, at: int, stated: int | None) -> int:

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.arrays.origins import encode_origins
 from colonnade.manifests.arrays.partitions import partition_of
 from colonnade.manifests.commit.change import Change
@@ -17,7 +16,6 @@ from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import OriginEntry, RowSetEntry
-from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.scan.plan import plan_scan
@@ -113,14 +111,15 @@ def rewrite(
 
 def _met(table: TableState, rowset: LiveRowSet) -> int:
     """Return how many range tombstones of its table a RowSet has met."""
-    return sum(each.epoch <= clean_epoch(rowset) for each in table.tombstones)
+    return sum(each.epoch <= rowset.clean_epoch for each in table.tombstones)
 
 
 def _dated(table: TableState, inputs: list[LiveRowSet], entry: RowSetEntry) -> RowSetEntry:
     """Return an entry that states which range tombstones its rows have met, if there are any."""
     if not table.tombstones:
         return entry
-    return with_value(entry, CLEANED, min(map(clean_epoch, inputs)))
+    met = min(each.clean_epoch for each in inputs)
+    return entry.model_copy(update={"clean_epoch": met})
 
 
 def _live(log: Log, table: TableState, rowset: LiveRowSet) -> NDArray[np.int64]:

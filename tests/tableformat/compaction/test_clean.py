@@ -6,7 +6,6 @@ from itertools import permutations
 
 import pytest
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.compaction.plan import CompactionGroup, GroupKind
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
@@ -113,7 +112,7 @@ def test_a_compaction_between_two_tombstones_has_met_the_first_alone() -> None:
     for job, outcome in zip(planned, outcomes, strict=True):
         commit_job(table._log, base, job, outcome)
     assert set(content(table)) == {*range(5, 12), *range(25, 90)}
-    assert {clean_epoch(each) for each in live(table)} == {base.epoch}
+    assert {each.clean_epoch for each in live(table)} == {base.epoch}
     assert base.epoch > first
 
 

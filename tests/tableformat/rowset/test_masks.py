@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.arrays.hidden_rows import visible
-from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.regions import Mask
@@ -162,7 +161,7 @@ def test_values_expire_some_time_after_the_write_of_a_rowset_that_stores_no_time
     lives = Lifetimes(
         columns=(ColumnLifetime(column=1, ms=1000),), since_ms=1 if stated else written
     )
-    dated = with_value(entry, WRITTEN, written * 1000) if stated else entry
+    dated = entry.model_copy(update={"written_ms": (written, written)}) if stated else entry
     table = replace(table_state(schema), lifetimes=lives)
     [shown] = visible(table, [as_written(dated)], now_ms)
     found = read(RowSetReader(store, "t/", shown), schema.fields)

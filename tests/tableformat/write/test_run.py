@@ -12,7 +12,6 @@ from colonnade.manifests.errors import (
     InvalidInputError,
 )
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.hidden_columns import HIDDEN_COLUMNS
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.write.job import WriteJob
@@ -64,5 +63,4 @@ def test_statistics_are_kept_of_leading_columns_and_of_those_that_order_or_divid
         fields=(PartitionField(column=partition, transform="identity"),),
         primary_key=(primary,),
     )
-    hidden = {each.id for each in HIDDEN_COLUMNS}
-    assert options.indexed_columns == {*ids[:INDEXED_COLUMNS], key, partition, primary, *hidden}
+    assert options.indexed_columns == {*ids[:INDEXED_COLUMNS], key, partition, primary}

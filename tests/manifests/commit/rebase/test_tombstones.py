@@ -12,7 +12,6 @@ from dataclasses import replace
 import pytest
 from pyroaring import BitMap
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.limits import LIMITS, Limits
@@ -21,7 +20,6 @@ from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import (
     ColumnReplacement,
-    ColumnStatistics,
     RowSetEntry,
     SortField,
 )
@@ -300,7 +298,7 @@ def test_a_change_after_a_tombstone_of_a_concurrent_writer(name: str) -> None:
     assert visible_ids(log) == visible_ids(log, state) == expected
     assert visible_ids(log, replay(log.store)) == expected
     if name == "compaction":
-        assert {clean_epoch(each) for each in live(log, state.table("orders"))} == {base.epoch}
+        assert {each.clean_epoch for each in live(log, state.table("orders"))} == {base.epoch}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -378,7 +376,7 @@ def test_a_compaction_that_two_tombstones_overtake_has_met_neither() -> None:
         log.commit(tombstone(low=low, high=low + 2)(log, base), log.read_head())
     state = log.commit(compaction, base)
     assert visible_ids(log) == {*range(3, 10), *range(103, 110)}
-    assert {clean_epoch(each) for each in live(log, state.table("orders"))} == {base.epoch}
+    assert {each.clean_epoch for each in live(log, state.table("orders"))} == {base.epoch}
 
 
 def test_a_compaction_that_no_tombstone_overtakes_says_nothing_of_them() -> None:
@@ -389,7 +387,7 @@ def test_a_compaction_that_no_tombstone_overtakes_says_nothing_of_them() -> None
     assert visible_ids(log) == BASE | {*range(1000, 1010)}
     ids = [each.id for each in live(log, state.table("orders"))]
     found = log.find_rowsets(state.table("orders"), ids).values()
-    assert all(clean_epoch(each) == each.epoch for each in found)
+    assert all(each.clean_epoch == each.epoch for each in found)
 
 
 def forgetting(log: Log, base: Snapshot) -> Change:
@@ -434,17 +432,8 @@ def test_rows_stay_deleted_when_a_compaction_and_a_forgotten_tombstone_meet(
 
 def _dated(op: Operation, epoch: int) -> Operation:
     assert isinstance(op, Compaction)
-    stated = ColumnStatistics(min=f"i:{epoch}", max=f"i:{epoch}")
     outputs = tuple(
-        each.model_copy(
-            update={
-                "rowset": each.rowset.model_copy(
-                    update={
-                        "statistics": {**each.rowset.statistics, 2_147_483_002: stated},
-                    }
-                )
-            }
-        )
+        each.model_copy(update={"rowset": each.rowset.model_copy(update={"clean_epoch": epoch})})
         for each in op.outputs
     )
     return op.model_copy(update={"outputs": outputs})

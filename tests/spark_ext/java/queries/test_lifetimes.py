@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.model.hidden_columns import WRITTEN
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
@@ -38,7 +37,7 @@ def all_dated(table: colonnade.ArrowTable) -> bool:
     """Whether the log says of each RowSet when its rows were written."""
     table.refresh()
     rowsets = table._log.read_rowsets(table._state)
-    return all(WRITTEN.id in each.entry.statistics for each in rowsets)
+    return all(each.entry.written_ms is not None for each in rowsets)
 
 
 def test_expired_rows_and_values_are_gone_in_queries_and_statements(
