@@ -36,6 +36,7 @@ _SEEN_BYTES = 2**20
 """The first bytes of a part that say what it holds."""
 
 _SCHEMA, _DICTIONARY, _RECORD_BATCH = 1, 2, 3
+_ZSTD_CODEC, _EACH_BUFFER = 1, 0
 
 _Read = Callable[[memoryview, int], tuple[int, ...]]
 _BYTE, _SHORT, _INT, _UINT, _LONG, _PREFIX, _EXTENT = (
@@ -213,6 +214,10 @@ def _measure(data: memoryview) -> int:
 def _buffer_bytes(batch: _Table, data: memoryview, body: int) -> int:
     start = batch.vector(2)
     compressed = batch.position_of(3) is not None
+    if compressed:
+        form = batch.table(3)
+        if (form.scalar(0, _BYTE), form.scalar(1, _BYTE)) != (_ZSTD_CODEC, _EACH_BUFFER):
+            raise ValueError("the Arrow stream is compressed by something else than zstd")
     size = 0
     for index in range(_UINT(data, start)[0]):
         offset, length = _EXTENT(data, start + 4 + 16 * index)

@@ -76,3 +76,13 @@ def test_a_second_batch_is_refused() -> None:
         writer.write_batch(FEW)
     with pytest.raises(ValueError, match="more than one batch"):
         measure(sink.getvalue())
+
+
+def test_a_stream_that_is_compressed_by_something_else_than_zstd_is_refused() -> None:
+    """Another codec is none of the format's, and the reader in Java refuses it, too."""
+    sink, batch = pa.BufferOutputStream(), pa.record_batch({"1": [7] * 1000})
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+    with pytest.raises(ValueError, match="compressed by something else than zstd"):
+        measure(sink.getvalue())
