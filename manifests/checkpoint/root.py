@@ -145,6 +145,7 @@ class Root(Model):
     checkpoint: Count
     transaction: TransactionIdText
     time_ms: Count
+    clock_ms: Count | None = None
     floor: Count
     anchors: tuple[Anchor, ...]
     anchor_list: AnchorList | None = None
@@ -174,6 +175,7 @@ def encode_root(
             checkpoint=snapshot.epoch,
             transaction=snapshot.transaction,
             time_ms=snapshot.time_ms,
+            clock_ms=snapshot.clock_ms,
             floor=snapshot.floor,
             anchors=snapshot.anchors,
             anchor_list=snapshot.anchor_list,
@@ -240,6 +242,7 @@ def root_snapshot(
         epoch=root.checkpoint,
         transaction=root.transaction,
         time_ms=root.time_ms,
+        clock_ms=root.clock_ms,
         floor=root.floor,
         anchors=root.anchors,
         anchor_list=root.anchor_list,

@@ -13,9 +13,6 @@ from colonnade.manifests.clock import DAY_MS, now_ms, utc
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.store.base import ObjectStore
 
-OWN_CLOCK = "clock_ms"
-"""The parameter of an epoch with its writer's clock, if the date is far ahead of that clock."""
-
 _HOUR_MS = 3_600_000
 _log = logging.getLogger(__name__)
 _said: set[str] = set()
@@ -23,16 +20,13 @@ _said: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """The date of a new epoch, and its writer's idea of the time. Both are in ms since 1970 UTC."""
+    """The date of a new epoch, and its writer's clock if the date is far ahead of that.
+
+    Both are in ms since 1970 UTC.
+    """
 
     time_ms: int
-    clock_ms: int
-
-    @property
-    def remark(self) -> dict[str, str]:
-        """The parameters that record the writer's clock if the date is far ahead of it."""
-        ahead = self.time_ms > self.clock_ms + DAY_MS
-        return {OWN_CLOCK: str(self.clock_ms)} if ahead else {}
+    clock_ms: int | None = None
 
 
 class Clock:
@@ -76,7 +70,8 @@ class Clock:
                 self._store.url,
                 utc(head_ms),
             )
-        return Date(time_ms, clock)
+            return Date(time_ms, max(0, clock))
+        return Date(time_ms)
 
     def store_ms(self, own: int) -> int | None:
         """Return the store's time when this machine's is `own`; None if the store cannot tell.

@@ -9,10 +9,7 @@ Spec: docs/spec/epoch-log.md#time
 
 from __future__ import annotations
 
-import re
-
 from colonnade.manifests.clock import DAY_MS
-from colonnade.manifests.epochs.dating import OWN_CLOCK
 from colonnade.manifests.epochs.slots import read_log_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.epoch import Epoch, Stub
@@ -50,7 +47,8 @@ def last_epoch_by(
     """
     if head.time_ms <= timestamp_ms:
         return head.epoch
-    high = head.epoch if head.time_ms > present_ms + DAY_MS else head.epoch - 1
+    doubted = head.clock_ms is not None or head.time_ms > present_ms + DAY_MS
+    high = head.epoch if doubted else head.epoch - 1
     low = floor - 1  # `low` is early enough or before all epochs; `high` is not tried yet
     while low < high:
         middle = (low + high + 1) // 2
@@ -101,11 +99,11 @@ def _likely_ms(
 
 def _told_ms(store: ObjectStore, epoch: Epoch, ceiling_ms: int, for_removal: bool) -> int | None:
     """Return the time of an epoch from itself and its file; None if that is above the ceiling."""
-    told = (_noted_ms(epoch), epoch.time_ms)
-    known = [each for each in told if each is not None and each <= ceiling_ms]
-    if known:
-        # The recorded clock also differs from the date if the writer's clock was behind.
-        return max(known) if for_removal else known[0]
+    # An epoch also records the clock of its writer if that clock was behind.
+    told = (epoch.time_ms, epoch.clock_ms) if for_removal else (epoch.clock_ms, epoch.time_ms)
+    for each in told:
+        if each is not None and each <= ceiling_ms:
+            return each
     written = _written_ms(store, epoch.epoch)
     return written if written is not None and written <= ceiling_ms else None
 
@@ -116,12 +114,6 @@ def _written_ms(store: ObjectStore, epoch: int) -> int | None:
         return store.modified_ms(epoch_name(epoch))
     except NotFoundError:
         return None
-
-
-def _noted_ms(epoch: Epoch) -> int | None:
-    """Return the clock that an epoch's writer recorded, or None if that is not a time."""
-    text = epoch.parameters.get(OWN_CLOCK, "")
-    return int(text) if re.fullmatch("[0-9]{1,19}", text) else None
 
 
 def _read(store: ObjectStore, number: int, head: Snapshot) -> Epoch | Stub:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, StringConstraints
+from pydantic import ConfigDict, StringConstraints, model_validator
 
 from colonnade.manifests import ids
 from colonnade.manifests.model.entries import Count
@@ -26,9 +26,9 @@ class Epoch(Model):
 
     `transaction` identifies the change, also when it is sent again. `previous` is the transaction
     of the previous epoch (absent for epoch 0). `base` is the epoch that the change was planned on.
-    `time_ms` is in ms since 1970 UTC and grows strictly along the log. `user` is whom the program
-    `engine` worked for, if it knew. `metrics` count, for people,
-    the effects of a statement.
+    `time_ms` is in ms since 1970 UTC and grows strictly along the log. `clock_ms` is the writer's
+    clock, if the date is more than a day ahead of it. `user` is whom the program `engine` worked
+    for, if it knew. `metrics` count, for people, the effects of a statement.
     """
 
     format_version: Literal[1] = 1
@@ -37,12 +37,19 @@ class Epoch(Model):
     previous: TransactionIdText | None = None
     base: Count
     time_ms: Count
+    clock_ms: Count | None = None
     operation: str
     parameters: dict[str, str] = {}
     engine: str
     user: str | None = None
     metrics: dict[str, Count] | None = None
     ops: tuple[Operation, ...]
+
+    @model_validator(mode="after")
+    def _check_clock(self) -> Epoch:
+        if self.clock_ms is not None and self.clock_ms >= self.time_ms:
+            raise ValueError("clock_ms is before time_ms")
+        return self
 
 
 class EpochIdentity(Model):

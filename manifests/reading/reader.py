@@ -367,7 +367,7 @@ class LogReader(LiveRowSetReader):
             if not isinstance(stub, Stub):
                 return low
             oldest = self.read_anchored(stub)
-            if oldest.time_ms > timestamp_ms:
+            if oldest.committed_ms > timestamp_ms:
                 raise self._removed(f"the state at {when} UTC", oldest.epoch)
             if oldest.epoch <= max(low, floor):
                 return oldest.epoch

@@ -30,6 +30,7 @@ def first_snapshot(epoch: Epoch) -> Snapshot:
         epoch=0,
         transaction=epoch.transaction,
         time_ms=epoch.time_ms,
+        clock_ms=epoch.clock_ms,
         floor=0,
         anchors=(),
         reader_features=frozenset(create.reader_features),

@@ -105,7 +105,7 @@ class _Fold:
         self._features = FeaturesFold(snapshot)
         self._epoch = snapshot.epoch
         self._transaction = snapshot.transaction
-        self._time_ms = snapshot.time_ms
+        self._time_ms, self._clock_ms = snapshot.time_ms, snapshot.clock_ms
         self._dropped = snapshot.dropped
         self._designed: set[TableId] = set()
         # In the present epoch: the batches of dropped tables by name, and those that tables which
@@ -126,7 +126,7 @@ class _Fold:
         if epoch.time_ms <= self._time_ms or epoch.base > self._epoch:
             raise CorruptionError(f"Epoch {epoch.epoch} is not later than the one before it.")
         self._epoch, self._transaction = epoch.epoch, epoch.transaction
-        self._time_ms = epoch.time_ms
+        self._time_ms, self._clock_ms = epoch.time_ms, epoch.clock_ms
         self._designed.clear()
         self._left.clear()
         self._taken.clear()
@@ -362,6 +362,7 @@ class _Fold:
             epoch=self._epoch,
             transaction=self._transaction,
             time_ms=self._time_ms,
+            clock_ms=self._clock_ms,
             floor=self._kept.floor,
             anchors=self._kept.anchors,
             anchor_list=self._kept.anchor_list,

@@ -384,6 +384,7 @@ class Snapshot:
     epoch: int
     transaction: str
     time_ms: int
+    clock_ms: int | None
     floor: int
     anchors: tuple[Anchor, ...]
     reader_features: frozenset[str]
@@ -395,6 +396,14 @@ class Snapshot:
     stale: bool = False
     dropped: bool = False
     anchor_list: AnchorList | None = None
+
+    @property
+    def committed_ms(self) -> int:
+        """When the epoch was committed, by its writer's clock if that contradicts the date.
+
+        In ms since 1970 UTC. A query of an earlier state sees it at this time.
+        """
+        return self.time_ms if self.clock_ms is None else self.clock_ms
 
     @property
     def blocks(self) -> SlotBlocks:

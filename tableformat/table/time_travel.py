@@ -52,7 +52,7 @@ def seen_ms(
         return log.query_ms(state)
     if seen_at is not None:
         return timestamp_ms(seen_at)
-    return state.time_ms if pinned else log.query_ms(state)
+    return state.committed_ms if pinned else log.query_ms(state)
 
 
 def epoch_number(epoch: int) -> int:

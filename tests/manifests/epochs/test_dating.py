@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from colonnade.manifests import clock
+from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.epochs import dating
-from colonnade.manifests.epochs.dating import OWN_CLOCK
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log, create_database
@@ -106,7 +106,8 @@ def test_an_honest_clock_dates_a_log_that_was_idle(
     machines = Machines()
     machines.now += int(days * DAY_MS)
     assert machines.commit() == max(machines.now, machines.head.time_ms)
-    assert OWN_CLOCK not in machines.epoch(machines.head.epoch).parameters
+    assert machines.epoch(machines.head.epoch).clock_ms is None
+    assert machines.head.committed_ms == machines.head.time_ms
     assert warnings(caplog) == []
 
 
@@ -141,10 +142,27 @@ def test_a_log_that_is_ahead_is_told_of_once_and_says_the_time_besides(
     for _ in range(3):
         machines.now += HOUR_MS
         assert machines.commit() > machines.now + FAR_MS - 4 * HOUR_MS
-        noted = machines.epoch(machines.head.epoch).parameters[OWN_CLOCK]
-        assert int(noted) == machines.now
+        assert machines.epoch(machines.head.epoch).clock_ms == machines.now
+        assert machines.head.committed_ms == machines.now
     [said] = warnings(caplog)
     assert "more than a day ahead of the time" in said
+
+
+def test_every_state_says_when_it_was_committed_without_the_file_of_its_epoch() -> None:
+    """Lifetimes at an earlier epoch need that time, and a checkpoint may be all that is left."""
+    machines = Machines(tells=False)
+    machines.commit(off=FAR_MS)
+    times = {}
+    for _ in range(9):
+        machines.now += HOUR_MS
+        machines.commit()
+        times[machines.head.epoch] = machines.now
+    reader = LogReader(machines.store)
+    assert {each: reader.read_at(each).committed_ms for each in times} == times
+    machines.now += 4 * DAY_MS
+    machines.vacuum(20)
+    [anchor] = machines.head.anchors
+    assert read_state(machines.store, anchor).committed_ms == times[anchor.epoch]
 
 
 @pytest.mark.parametrize("own_files", [False, True])

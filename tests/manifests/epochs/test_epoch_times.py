@@ -1,12 +1,10 @@
-"""A time finds the last epoch that is not after it, whatever epochs note of clocks."""
+"""A time finds the last epoch that is not after it, whatever the clocks of its writers said."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from colonnade.manifests.epochs.dating import OWN_CLOCK
+from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.epochs.epoch_times import last_epoch_by
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
@@ -15,17 +13,27 @@ from tests.log_samples import append, change, table
 START_MS = 1_700_000_000_000
 
 
-@pytest.mark.parametrize("note", [None, "", "-1", "٣", "1.5", "9" * 20, "9" * 5_000])
-def test_a_note_that_is_not_a_time_is_ignored(note: str | None) -> None:
+class Silent(MemoryStore):
+    """A store that does not tell its time."""
+
+    def date_of_write(self, name: str) -> int | None:
+        return None
+
+
+@pytest.mark.parametrize("behind_ms", [0, 2 * DAY_MS, 900 * DAY_MS, 2 * START_MS])
+def test_the_clock_of_a_writer_counts_for_readers_and_its_date_for_removal(behind_ms: int) -> None:
     now = START_MS
-    store = MemoryStore(now_ms=lambda: now)
-    log = Log(store, clock_ms=lambda: now, pause=lambda _: None)
-    head = log.commit(
-        change(table()), create_database(store, lone_table=False, clock_ms=lambda: now)
-    )
-    for _ in range(3):
+    store = Silent(now_ms=lambda: START_MS)
+    log = Log(store, clock_ms=lambda: now - behind_ms, pause=lambda _: None)
+    head = create_database(store, lone_table=False, clock_ms=lambda: START_MS)
+    dates, clocks = {}, {}
+    for number, operation in enumerate((table(), None, None, None), 1):
         now += 1_000
-        noted = append() if note is None else replace(append(), parameters={OWN_CLOCK: note})
-        head = log.commit(noted, head)
-    for epoch in range(2, 5):
-        assert last_epoch_by(store, head, START_MS + 1_000 * (epoch - 1), now, 0) == epoch
+        made = append() if operation is None else change(operation)
+        head = log.commit(made, head)
+        dates[number], clocks[number] = head.time_ms, head.committed_ms
+    assert [*clocks.values()] == [max(0, START_MS + 1_000 * each - behind_ms) for each in dates]
+    for number, date in dates.items():
+        assert last_epoch_by(store, head, date, START_MS, 1, for_removal=True) == number
+        if clocks[number]:  # no clock runs before 1970
+            assert last_epoch_by(store, head, clocks[number], START_MS, 1) == number
