@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.arrays.origins import encode_origins
+from colonnade.manifests.arrays.origins import NEW, RowOrigins, encode_origins
 from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
 from colonnade.manifests.commit.rebase.origin import write_origin
+from colonnade.manifests.commit.rebase.replaced_rows import Origins
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.model.deletion_vector import (
@@ -38,6 +39,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.log_samples import ORDERS, entry, make_log, with_orders
+from tests.row_changes import RowChanges, row_changes
 
 Row = tuple[int, int]
 """An id that stays, and a number: column 2 in its units, column 3 in its thousands."""
@@ -150,8 +152,23 @@ class World:
             for rowset in self.rowsets(base)
             if rowset.id in by_rowset
         )
-        moved = [(i, version + 1) for i, version in chosen.values()]
-        ops = () if kind == "delete" else (AddRowSet(table=ORDERS, rowset=self.rowset(moved)),)
+        new = self.new_rows(len(chosen) % 3) if kind == "merge" else []
+        # New rows and new versions of rows, in some order, in several RowSets.
+        written: list[tuple[Handler | None, Row]] = [
+            (h, (i, version + 1)) for h, (i, version) in chosen.items()
+        ]
+        written += [(None, row) for row in new]
+        written.sort(key=lambda each: (each[1][0] * 7919) % 101)
+        size = len(written) % 2 + 2
+        starts = range(0, 0 if kind == "delete" else len(written), size)
+        parts = [written[start : start + size] for start in starts]
+        ops = tuple(
+            AddRowSet(table=ORDERS, rowset=self.rowset([row for _, row in part])) for part in parts
+        )
+        origins = tuple(
+            RowOrigins.of(np.array([NEW if h is None else (h[0] << 32) + h[1] for h, _ in part]))
+            for part in parts
+        )
 
         def apply(model: dict[int, int]) -> None:
             for i, version in chosen.values():
@@ -160,10 +177,12 @@ class World:
                 else:
                     assert model[i] == version, f"an update of row {i} was lost"
                     model[i] = version + 1
+            model.update(new)
 
         ids = frozenset(i for i, _ in chosen.values())
         reads = (TableRead(ORDERS, columns=columns),)
-        change = Change(new_transaction_id(), kind, ops, rows=gone, reads=reads)
+        moved: dict[str, Origins] = {ORDERS: origins} if kind != "delete" and chosen else {}
+        change = Change(new_transaction_id(), kind, ops, rows=gone, reads=reads, origins=moved)
         return Statement(change, base, kind, ids, apply)
 
     def replace(
@@ -261,10 +280,24 @@ class World:
 
     def commit(self, statement: Statement) -> Snapshot:
         """Commit a statement and compare the whole table with the model."""
+        before, live = self.head, self.live(self.head)
         self.head = self.log.commit(statement.change, statement.base)
         statement.apply(self.model)
         self.check()
+        if statement.kind != "compaction" and self.head.epoch == before.epoch + 1:
+            self._check_changes(before, live)
         return self.head
+
+    def _check_changes(self, before: Snapshot, live: dict[Handler, Row]) -> None:
+        """The log says of each row whether it was inserted, deleted, or moved, and where to."""
+        [epoch] = self.log.read_epochs(self.head.epoch, 1)
+        old = {row[0]: place for place, row in live.items()}
+        new = {row[0]: place for place, row in self.live(self.head).items()}
+        assert row_changes(self.log, before, epoch, self.head, ORDERS) == RowChanges(
+            frozenset(new[i] for i in new.keys() - old.keys()),
+            frozenset(old[i] for i in old.keys() - new.keys()),
+            {old[i]: new[i] for i in old.keys() & new.keys() if old[i] != new[i]},
+        )
 
     def check(self) -> None:
         """What the log says is what the model says, row by row and in its counts."""

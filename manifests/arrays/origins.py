@@ -118,6 +118,6 @@ def by_rowset(origins: Rows) -> Iterator[tuple[int, Rows]]:
     yield from zip(known.tolist(), np.split(places[order], starts[1:]), strict=False)
 
 
-def origins_of(rowset: int, rows: Rows) -> Rows:
-    """Return the numbers of some rows of a RowSet."""
-    return np.uint64(rowset << 32).astype(np.int64) | rows
+def origins_of(rowsets: int | Rows, rows: Rows) -> Rows:
+    """Return the numbers of some rows of a RowSet, or of one RowSet for each row."""
+    return np.left_shift(np.asarray(rowsets, np.uint64), np.uint64(32)).astype(np.int64) | rows

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyroaring import AbstractBitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import Operation, ReplaceColumn, RowKind
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
@@ -62,10 +63,20 @@ class KeyGuard:
 
 @dataclass(frozen=True, slots=True)
 class AddedRows:
-    """A RowSet that a change adds without its rows `deleted`, which are never all of them."""
+    """A RowSet that a change adds without its rows `deleted`, which are never all of them.
+
+    `origins` says which rows of the state before the slot the rows replace; None means what the
+    change says.
+    """
 
     rowset: RowSetEntry
     deleted: FrozenBitMap = field(default_factory=FrozenBitMap)
+    origins: RowOrigins | None = None
+
+
+def origins_by_object(added: Iterable[AddedRows]) -> dict[str, RowOrigins]:
+    """Return what is said of the origins of added RowSets, by the ids of their objects."""
+    return {each.rowset.object: each.origins for each in added if each.origins is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +143,9 @@ class Change:
     committed either. A `fresh` change was never sent before: its transaction id was
     made for this commit alone. `fill` comes after the operations. Such a change must be `fresh`.
     `keyed` are of different tables, and replace the operations that add RowSets to these. With
-    `reads_all`, the change has read all tables of the database and which there are.
+    `reads_all`, the change has read all tables of the database and which there are. `origins` has
+    an entry for each RowSet that the change adds to a table, in their order: which rows of its base
+    the rows replace. These rows are in `rows`. All rows of other tables are new.
     """
 
     transaction: str
@@ -154,3 +167,4 @@ class Change:
     fill: ColumnFill | None = None
     keyed: tuple[KeyedRows, ...] = ()
     reads_all: bool = False
+    origins: Mapping[str, Sequence[RowOrigins]] = field(default_factory=dict)

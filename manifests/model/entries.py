@@ -161,7 +161,7 @@ class SortField(Model):
 
 
 class OriginEntry(Model):
-    """The source of each row of a compaction: an object, or `data` in base64."""
+    """Where rows come from (`arrays/origins.py`): an object, or `data` in base64."""
 
     object: ObjectIdText
     check: ByteCheck

@@ -18,6 +18,7 @@ from colonnade.manifests.model.operations import (
     Compaction,
     Operation,
     ReplaceColumn,
+    ReplaceRows,
     Vacuum,
 )
 
@@ -32,6 +33,8 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                 yield operation.segment.object
             case AddDeletionVector():
                 yield operation.vector.object
+            case ReplaceRows():
+                yield operation.origin.object
             case ReplaceColumn():
                 yield operation.replacement.object
                 if operation.changed is not None:

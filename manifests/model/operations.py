@@ -260,6 +260,18 @@ class AddDeletionVector(Model):
     kind: Literal["update", "merge"] | None = None
 
 
+class ReplaceRows(Model):
+    """Say which of the rows that the epoch deletes each row that it adds to the table replaces.
+
+    `origin` has a place for each added row, in the order of their RowSets, or none for a new row.
+    It counts the deleted rows in the order of their RowSets.
+    """
+
+    op: Literal["replace_rows"] = "replace_rows"
+    table: TableIdText
+    origin: OriginEntry
+
+
 class AddTombstone(Model):
     """Delete every row that is inside one of the regions and that an earlier epoch has added."""
 
@@ -462,6 +474,7 @@ Operation = Annotated[
     | AddRowSets
     | DropRowSet
     | AddDeletionVector
+    | ReplaceRows
     | AddTombstone
     | ForgetTombstones
     | ReplaceColumn

@@ -33,6 +33,7 @@ from colonnade.manifests.model.operations import (
     Pin,
     RenameTable,
     ReplaceColumn,
+    ReplaceRows,
     SetPartitionLayout,
     Tag,
     Txn,
@@ -60,6 +61,7 @@ from colonnade.manifests.state.lifetimes_fold import check_lifetimes
 from colonnade.manifests.state.primary_key_fold import check_key
 from colonnade.manifests.state.properties_fold import check_properties
 from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.replaced_rows_fold import check_replaced_rows
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 from colonnade.manifests.state.sort_order import check_fits
@@ -130,6 +132,7 @@ class _Fold:
         self._designed.clear()
         self._left.clear()
         self._taken.clear()
+        check_replaced_rows(self._epoch, epoch.ops)
         for operation in epoch.ops:
             self._apply_operation(operation)
         self._check_designed()
@@ -150,6 +153,8 @@ class _Fold:
                 self._touch(operation.table).replace_column(operation)
             case Compaction():
                 self._touch(operation.table).compact(self._epoch, operation)
+            case ReplaceRows():
+                self._touch(operation.table)
             case Txn():
                 self._land(operation)
             case CreateTable():

@@ -29,12 +29,11 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.executors import parallel_jobs, run_on_rows
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.table.statements import conflict_of, refresh_cached
-from colonnade.tableformat.statements.reported import decode_rows
+from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.reported import reported_statement
 from colonnade.tableformat.statements.statement import (
     RowCounts,
     Statement,
-    find_deleted_rows,
-    row_statement,
 )
 from colonnade.tableformat.statements.update import in_place
 from colonnade.tableformat.statements.update_job import (
@@ -273,15 +272,18 @@ class _Work:
                 self._planned = None  # the condition now selects other rows
                 if not left:
                     raise
-        moved = {n: decode_rows(rows) for each in reports for n, rows in each.moved.items()}
-        return row_statement(
-            "update",
+        replaced = {op.rowset: op for each in reports for op in each.replaced}
+        return reported_statement(
+            log,
             state,
-            find_deleted_rows(log, state, "update", dict(sorted(moved.items()))),
-            [entry for each in reports for entry in each.rowsets],
-            replaced=[op for each in reports for op in each.replaced],
-            replaced_rows=sum(each.count for each in update.rowsets if each.in_place),
-            reads=(TableRead(state.id),),
+            "update",
+            [each.moved for each in reports],
+            TableRead(state.id),
+            replaced=[
+                FilledRowSet(each.rowset, replaced[each.rowset.id], each.count)
+                for each in update.rowsets
+                if each.in_place
+            ],
             parameters=self._update.parameters,
         )
 
@@ -316,7 +318,7 @@ class _Work:
             raise
         reports = [UpdateReport.model_validate_json(report) for report in done]
         met = {op.rowset for each in reports for op in each.replaced}.union(
-            *(each.moved for each in reports)
+            *(each.moved.moved_rows() for each in reports)
         )
         for each in job.rowsets:
             if each.rowset.id not in met:

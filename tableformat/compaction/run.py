@@ -106,7 +106,7 @@ def _write(inputs: Inputs) -> CompactionOutcome:
             rows = zorder(inputs, writer)
         else:
             copied = concatenate(inputs, writer)
-        origin = _origin(job, store, rows)
+        origin = None if rows is None else _origin(job, store, [rows])
         entries = writer.close()
         _check(inputs, entries, writer)
     return _kept_together(job, entries, origin, copied)
@@ -141,7 +141,7 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
         entries = writer.close()
         _check(inputs, entries, writer)
         moved = job.group.kind not in ("tombstones", "erase")
-        origin = _origin(job, store, writer.origins()) if moved else None
+        origin = _origin(job, store, [each.array() for each in writer.origins()]) if moved else None
     except BaseException:
         writer.abort()
         raise
@@ -154,10 +154,10 @@ def _options(job: CompactionJob) -> WriteOptions:
     return target_options(job.target, WriteSettings(target_bytes=job.target_bytes))
 
 
-def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:
-    if rows is None or not len(rows):
+def _origin(job: CompactionJob, store: ObjectStore, rows: list[Rows]) -> OriginEntry | None:
+    if not any(map(len, rows)):
         return None
-    data, prefix = encode_origins([rows]), job.target.prefix
+    data, prefix = encode_origins(rows), job.target.prefix
     return write_origin(store, prefix, job.job_id, data, inline_bytes=job.inline_bytes)
 
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from colonnade.manifests.arrays.origins import RowOrigins, Rows
 from colonnade.manifests.model.entries import (
     PartitionField,
     PartitionValues,
@@ -29,8 +29,6 @@ from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.rowset.writer import RowSetWriter, pieces
 from colonnade.tableformat.types.storage_form import to_storage
-
-Rows = NDArray[np.int64]
 
 
 class PartitionedWriter(TaskWriter):
@@ -63,27 +61,29 @@ class PartitionedWriter(TaskWriter):
         self._collected: list[pa.RecordBatch] = []
         self._collected_bytes = 0
         # The least recently used partition comes first.
-        self._open: dict[PartitionValues, _OpenPartition] = {}
-        self._finished: list[_OpenPartition] = []
+        self._open: dict[PartitionValues, RowSetWriter] = {}
+        self._finished: list[RowSetWriter] = []
         self._entries: list[RowSetEntry] = []
-        self._origins: list[Rows] = []
+        self._origins: list[RowOrigins] = []
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write(self, batch: pa.RecordBatch, origins: Rows | None = None) -> None:
         """Append rows. Requires a batch that `conform` made for the schema.
+
+        `origins` are as in `write_storage`.
 
         Raises InvalidInputError for a value that no block or partition can hold, and StoreError;
         the writer aborts then. Raises InvalidInputError, too, when the writer was closed or aborted
         before.
         """
-        self.write_storage(to_storage(batch, self._schema))
+        self.write_storage(to_storage(batch, self._schema), origins)
 
-    def write_storage(self, columns: Sequence[pa.Array], origin: Rows | None = None) -> None:
-        """Append rows in their storage types. `origin` numbers each row. Raises as `write` does.
+    def write_storage(self, columns: Sequence[pa.Array], origins: Rows | None = None) -> None:
+        """Append rows in their storage types. `origins` numbers each row. Raises as `write` does.
 
         Requires that either all calls pass numbers or none does.
         """
         with self._at_work():
-            arrays = [*columns] if origin is None else [*columns, pa.array(origin)]
+            arrays = [*columns] if origins is None else [*columns, pa.array(origins)]
             batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
             for piece, size in pieces(batch, self._limit_bytes):
                 if self._collected_bytes + size > self._limit_bytes:
@@ -103,14 +103,14 @@ class PartitionedWriter(TaskWriter):
         self._usable = False
         return tuple(self._entries)
 
-    def origins(self) -> Rows:
-        """Return the numbers of all rows, in the order of the entries. Requires `close` before."""
-        return np.concatenate([np.zeros(0, np.int64), *self._origins])
+    def origins(self) -> Sequence[RowOrigins]:
+        """Return the numbers of all rows, for each entry. Requires `close` before."""
+        return self._origins
 
     def _remove(self) -> None:
         self._collected.clear()
-        for part in (*self._open.values(), *self._finished):
-            part.writer.abort()
+        for writer in (*self._open.values(), *self._finished):
+            writer.abort()
         self._open.clear()
         self._finished.clear()
         self._entries.clear()
@@ -166,17 +166,16 @@ class PartitionedWriter(TaskWriter):
 
     def _hand_over(self, values: PartitionValues, columns: list[pa.Array]) -> None:
         # Move the partition to the end, since it was used last.
-        part = self._open.pop(values, None) or self._begin()
-        self._open[values] = part
+        writer = self._open.pop(values, None) or self._begin()
+        self._open[values] = writer
         width = len(self._schema.fields)
-        if len(columns) > width:
-            part.origins.append(np.asarray(columns[width]))
-        part.writer.write_storage(columns[:width])
+        origins = np.asarray(columns[width]) if len(columns) > width else None
+        writer.write_storage(columns[:width], origins)
 
-    def _begin(self) -> _OpenPartition:
-        return _OpenPartition(
-            # No sort key, because the rows are already sorted.
-            RowSetWriter(self._store, self._prefix, self._job_id, self._schema, (), self._options)
+    def _begin(self) -> RowSetWriter:
+        # No sort key, because the rows are already sorted.
+        return RowSetWriter(
+            self._store, self._prefix, self._job_id, self._schema, (), self._options
         )
 
     def _end_some(self) -> None:
@@ -185,26 +184,18 @@ class PartitionedWriter(TaskWriter):
         With a sort key all partitions end, because a RowSet holds the sorted rows of one run.
         """
         most = 0 if self._sort_key else self._most_open
-        pending = sum(part.writer.pending_bytes for part in self._open.values())
+        pending = sum(writer.pending_bytes for writer in self._open.values())
         while len(self._open) > most or pending > self._limit_bytes:
             pending -= self._end_oldest()
 
     def _end_oldest(self) -> int:
         """End the RowSets of the least recently used partition, and return its pending bytes."""
         values = next(iter(self._open))
-        part = self._open[values]
-        pending = part.writer.pending_bytes
-        entries = part.writer.close()
+        writer = self._open[values]
+        pending = writer.pending_bytes
+        entries = writer.close()
         self._finished.append(self._open.pop(values))
         own = {"partition": values or None}
         self._entries += [entry.model_copy(update=own) for entry in entries]
-        self._origins += part.origins
+        self._origins += writer.origins()
         return pending
-
-
-class _OpenPartition:
-    """The writer of one partition, and the numbers of the rows that it received."""
-
-    def __init__(self, writer: RowSetWriter) -> None:
-        self.writer = writer
-        self.origins: list[Rows] = []

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 import pyarrow as pa
 
+from colonnade.manifests.arrays.origins import RowOrigins, Rows
 from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.model.entries import RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema
@@ -20,7 +22,7 @@ from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.output import RowSetOutput
 from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.stored_block import StoredBlock
-from colonnade.tableformat.rowset.task_writer import TaskWriter
+from colonnade.tableformat.rowset.task_writer import RowSources, TaskWriter
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.storage_form import to_storage
 
@@ -59,18 +61,30 @@ class RowSetWriter(TaskWriter):
         self._output: RowSetOutput | None = None
         self._finished: list[RowSetOutput] = []
         self._entries: list[RowSetEntry] = []
+        # The numbers of rows that wait, those of the present RowSet, and those of all before it.
+        self._sources: RowSources | None = None
+        self._own: list[Rows] = []
+        self._origins: list[RowOrigins] = []
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write(self, batch: pa.RecordBatch, origins: Rows | None = None) -> None:
         """Append rows. Requires a batch that `conform` made for the schema.
+
+        `origins` are as in `write_storage`.
 
         Raises InvalidInputError for a value that no block can hold, and StoreError; the writer
         aborts then. Raises InvalidInputError, too, when the writer was closed or aborted before.
         """
-        self.write_storage(to_storage(batch, self._schema))
+        self.write_storage(to_storage(batch, self._schema), origins)
 
-    def write_storage(self, columns: Sequence[pa.Array]) -> None:
-        """Append rows whose columns already have their storage types. Raises as `write` does."""
+    def write_storage(self, columns: Sequence[pa.Array], origins: Rows | None = None) -> None:
+        """Append rows whose columns already have their storage types. Raises as `write` does.
+
+        `origins` numbers each row. Requires that either all calls pass numbers or none does.
+        """
         with self._at_work():
+            if origins is not None:
+                self._sources = self._sources or RowSources()
+                self._sources.add(origins)
             names = [str(column.id) for column in self._columns]
             stored = pa.RecordBatch.from_arrays([columns[at] for at in self._places], names)
             for piece, size in pieces(stored, self._limit_bytes):
@@ -102,6 +116,10 @@ class RowSetWriter(TaskWriter):
             self._end_rowset()
         self._usable = False
         return tuple(self._entries)
+
+    def origins(self) -> Sequence[RowOrigins]:
+        """Return the numbers of all rows, for each entry. Requires `close` before."""
+        return self._origins
 
     def _remove(self) -> None:
         self._pending.clear()
@@ -150,8 +168,11 @@ class RowSetWriter(TaskWriter):
         columns: Iterable[pa.Array] = map(_drain, chunks)
         if rows < len(order):
             columns = list(columns)
+        origins = None if self._sources is None else self._sources.take(len(order))
         for start in range(0, len(order), rows):
             output = self._begin_rowset()
+            if origins is not None:
+                self._own.append(origins[np.asarray(order.slice(start, rows))])
             output.add_sorted(columns, order.slice(start, rows), cut_rows)
             self._end_rowset()
 
@@ -196,6 +217,8 @@ class RowSetWriter(TaskWriter):
     def _add_cut(self, chunks: list[list[pa.Array]]) -> None:
         rows = sum(len(array) for array in chunks[0])
         (self._output or self._begin_rowset()).add_cut(chunks, rows)
+        if self._sources is not None:
+            self._own.append(self._sources.take(rows))
         self._end_if_full()
 
     def _end_if_full(self) -> None:
@@ -215,6 +238,9 @@ class RowSetWriter(TaskWriter):
         if self._output is None:
             return
         self._entries.append(self._output.finish())
+        if self._sources is not None:
+            self._origins.append(RowOrigins.of(np.concatenate(self._own)))
+            self._own.clear()
         self._finished.append(self._output)
         self._output = None
 

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, PlainSerializer, model_validator
 from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.origins import NEW, RowOrigins
@@ -64,7 +64,14 @@ def decode_origins_text(text: object) -> bytes:
     return base64.b64decode(str(text), validate=True)
 
 
-Origins = Annotated[bytes, BeforeValidator(decode_origins_text)]
+def encode_origins_text(origins: bytes) -> str:
+    """Encode the origins of a RowSet in the form of task reports."""
+    return base64.b64encode(origins).decode("ascii")
+
+
+EncodedOrigins = Annotated[
+    bytes, BeforeValidator(decode_origins_text), PlainSerializer(encode_origins_text)
+]
 
 
 class TaskReport(Model, arbitrary_types_allowed=True):
@@ -72,7 +79,13 @@ class TaskReport(Model, arbitrary_types_allowed=True):
 
     rowsets: tuple[RowSetEntry, ...]
     deleted: dict[RowSetNumber, Rows] = {}
-    origins: tuple[Origins | None, ...] | None = None
+    origins: tuple[EncodedOrigins | None, ...] | None = None
+
+    @classmethod
+    def of(cls, rowsets: tuple[RowSetEntry, ...], origins: Mapping[str, RowOrigins]) -> TaskReport:
+        """Return the report of a task that wrote RowSets; `origins` are by their objects."""
+        data = (origins[each.object].data for each in rowsets)
+        return cls.model_construct(rowsets=rowsets, origins=tuple(data))
 
     @model_validator(mode="after")
     def _fits(self) -> TaskReport:
@@ -117,6 +130,7 @@ def reported_statement(
     read: TableRead,
     keys: Sequence[str] | None = None,
     replaced: Sequence[FilledRowSet] = (),
+    parameters: Mapping[str, str] | None = None,
 ) -> Statement:
     """Return what tasks did to a table, which all of them read at one epoch, as one statement.
 
@@ -143,7 +157,13 @@ def reported_statement(
         replaced_rows=sum(each.rows or 0 for each in replaced),
         reads=(read,),
         keys=guards,
+        origins={
+            entry.object: origins
+            for report in reports
+            for entry, origins in zip(report.rowsets, report.row_origins(), strict=True)
+        },
         inserted=inserted,
+        parameters=parameters,
     )
 
 

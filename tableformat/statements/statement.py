@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 import pyarrow as pa
 from pyroaring import AbstractBitMap, FrozenBitMap
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import (
     Change,
     DeletedRows,
@@ -28,6 +29,7 @@ from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import html_of
 from colonnade.tableformat.progress import Advance, nothing
+from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
@@ -119,7 +121,8 @@ class Statement:
     compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
     of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
     the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and `rows`, `reads`
-    and `keys` are for transactions alone.
+    and `keys` are for transactions alone. `origins` say which rows of the state the rows of new
+    RowSets replace, by the id of the RowSet's object; all other new rows are inserted.
     """
 
     operation: str
@@ -138,6 +141,7 @@ class Statement:
     lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
     compared: bool = False
     rows_at_slot: bool = False
+    origins: Mapping[str, RowOrigins] = field(default_factory=dict)
     brought: StaticValues | None = None
     statics: Statement | None = None
 
@@ -165,12 +169,14 @@ def row_statement(
     replaced: Iterable[ReplaceColumn] = (),
     replaced_rows: int = 0,
     keys: tuple[KeyGuard, ...] = (),
+    origins: Mapping[str, RowOrigins] | None = None,
     inserted: int = 0,
     parameters: Mapping[str, str] | None = None,
 ) -> Statement:
     """Return a statement that deletes rows of RowSets, adds RowSets, and replaces columns.
 
-    Of the added rows, `inserted` are new; the rest are new versions of rows in `deleted`.
+    Of the added rows, `inserted` are new; the rest are new versions of rows in `deleted`, and
+    `origins` says of which.
     `replaced_rows` rows got other values in place.
     """
     rows, entries = tuple(deleted), tuple(added)
@@ -195,6 +201,7 @@ def row_statement(
         ),
         parameters or {},
         reads=reads,
+        origins=origins or {},
     )
 
 
@@ -254,7 +261,20 @@ def make_change(
         job_id=job_id,
         fresh=transaction is None,
         keyed=tuple(each.keyed for each in parts if each.keyed is not None),
+        origins=_origins(parts),
     )
+
+
+def _origins(parts: Iterable[Statement]) -> dict[str, tuple[RowOrigins, ...]]:
+    """Return which rows the rows of new RowSets replace, in order, by table."""
+    found: dict[str, tuple[RowOrigins, ...]] = {}
+    for each in parts:
+        ops = [op for op in each.ops if isinstance(op, AddRowSet)]
+        if ops and any(origins.data for origins in each.origins.values()):
+            found[ops[0].table] = tuple(
+                each.origins.get(op.rowset.object) or RowOrigins(op.rowset.rows) for op in ops
+            )
+    return found
 
 
 def is_done(
@@ -288,10 +308,12 @@ def write_batches(
     batches: Iterable[pa.RecordBatch],
     settings: WriteSettings | None = None,
     advance: Advance = nothing,
+    sources: RowSources | None = None,
 ) -> tuple[RowSetEntry, ...]:
     """Write rows that have exactly the table's columns. No reader sees them before a commit.
 
-    `advance` is told how many rows were written.
+    `advance` is told how many rows were written. `sources` knows which rows they replace, and gets
+    the origins of the written RowSets.
     Generated columns are filled. Raises InvalidInputError that names a constraint of the table that
     does not hold, a generated column of another value, or what only Spark can evaluate; StoreError.
     After any error, also one of `batches`, what was written is removed.
@@ -300,7 +322,4 @@ def write_batches(
     filled = filled_rows(batches, bind_generations(table.name, table.schema))
     target = target_of(table, log.limits)
     with open_writer(log.store, target, job_id, settings or WriteSettings()) as writer:
-        for batch in checked_rows(filled, rules):
-            writer.write(batch)
-            advance(batch.num_rows)
-        return writer.close()
+        return writer.write_all(checked_rows(filled, rules), advance, sources)

@@ -123,9 +123,13 @@ class _Brought:
             self._given = pa.concat_tables([self._given, changed])
             self._kept = self._kept.filter(pa.array(unchanged))
             merged = merge.evaluate_merge(self._log, statics, self._given, self._job_id)
-            added = (op.rowset for op in merged.ops if isinstance(op, AddRowSet))
+            added = (
+                AddedRows(op.rowset, origins=merged.origins.get(op.rowset.object))
+                for op in merged.ops
+                if isinstance(op, AddRowSet)
+            )
             self._merge = merged.keyed
-            self._result = ResolvedRows(tuple(map(AddedRows, added)), merged.rows)
+            self._result = ResolvedRows(tuple(added), merged.rows)
         elif self._merge is not None and state is not None:
             shown = replace(state, tables={**state.tables, statics.id: statics})
             self._result = replace(self._merge.resolve(shown, {}), metrics={})

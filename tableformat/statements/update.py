@@ -7,14 +7,16 @@ RowSet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.manifests.arrays.origins import RowOrigins, origins_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import Limits
@@ -35,6 +37,7 @@ from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import (
@@ -109,6 +112,7 @@ def evaluate_update(
         added.rowsets,
         replaced=added.replaced,
         replaced_rows=sum(each.count for each in chosen) - added.moved_count,
+        origins=added.origins,
         reads=(TableRead(table.id, keep, read), *static_reads(table, read)),
         parameters={} if text is None else {"where": text},
     )
@@ -125,6 +129,7 @@ class _Changed(NamedTuple):
     moved_count: int = 0
     rowsets: tuple[RowSetEntry, ...] = ()
     replaced: tuple[ReplaceColumn, ...] = ()
+    origins: Mapping[str, RowOrigins] = MappingProxyType({})
 
 
 _UNCHANGED = _Changed()
@@ -143,14 +148,15 @@ def _changed(
     ids = in_place(log, own, [(c.rowset, c.count) for c in chosen], values.targets)
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
-    batches = _updated(log, table, moved, values)
+    sources = RowSources()
+    batches = _updated(log, table, moved, values, sources)
     options = replacement_options(target_of(own, log.limits), len(kept), settings)
     place = WritePlace(log.store, own.id, own.prefix, job_id, log.limits.inline_bytes)
     added: tuple[RowSetEntry, ...] = ()
     replaced = []
     with step("update", own.name, "rows", sum(each.count for each in chosen)) as advance:
         if moved:
-            added = write_batches(log, own, job_id, batches, settings, advance)
+            added = write_batches(log, own, job_id, batches, settings, advance, sources)
         for each in kept:
             replaced.append(_replace(place, table, each, values, rules, options))
             advance(each.count)
@@ -159,6 +165,7 @@ def _changed(
         sum(each.count for each in moved),
         added,
         tuple(replaced),
+        sources.found,
     )
 
 
@@ -246,12 +253,17 @@ def replacement_options(
 
 
 def _updated(
-    log: Log, table: TableState, chosen: list[Selection], values: Assignments
+    log: Log,
+    table: TableState,
+    chosen: list[Selection],
+    values: Assignments,
+    sources: RowSources,
 ) -> Iterator[pa.RecordBatch]:
     ids = {*values.column_ids, *(each.id for each in values.schema.fields)}
     schema = TableSchema(fields=tuple(each for each in table.schema.fields if each.id in ids))
     for selection in chosen:
-        for _, batch in read_selected(log.store, table, selection, schema):
+        for rows, batch in read_selected(log.store, table, selection, schema):
+            sources.add(origins_of(selection.rowset.id, rows))
             yield values.apply(batch)
 
 

@@ -19,23 +19,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
+from colonnade.manifests.arrays.origins import origins_of
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
     RowCount,
-    RowSetEntry,
-    RowSetNumber,
 )
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.scan.plan import cut_rows
 from colonnade.tableformat.scan.selection import read_numbered
-from colonnade.tableformat.statements.reported import encode_rows
+from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.storage_form import to_storage
@@ -72,13 +72,9 @@ class UpdateJob(Model):
 
 
 class UpdateReport(Model):
-    """What a task did: RowSets that it wrote, rows that moved to them, and replaced columns.
+    """What a task did: a report of rows that moved, and replaced columns."""
 
-    `moved` has bitmaps in the form of `reported.py`.
-    """
-
-    rowsets: tuple[RowSetEntry, ...]
-    moved: dict[RowSetNumber, str]
+    moved: TaskReport
     replaced: tuple[ReplaceColumn, ...]
 
 
@@ -93,8 +89,10 @@ def run_update(
     StoreError. After any error the written RowSets are removed.
     """
     task = _Task(job, _Feed(batches), store or open_store(job.write.address))
-    rowsets = write_rows(job.write, task.run(), task.store, moved=True)
-    return UpdateReport(rowsets=rowsets, moved=task.moved, replaced=tuple(task.replaced))
+    sources = task.sources
+    rowsets = write_rows(job.write, task.run(), task.store, moved=True, sources=sources)
+    moved = TaskReport.of(rowsets, sources.found)
+    return UpdateReport(moved=moved, replaced=tuple(task.replaced))
 
 
 class _Feed:
@@ -130,12 +128,12 @@ class _Feed:
 
 
 class _Task:
-    """One task's share of a statement. `replaced` and `moved` grow while it runs."""
+    """One task's share of a statement. `replaced` and `sources` grow while it runs."""
 
     def __init__(self, job: UpdateJob, feed: _Feed, store: ObjectStore) -> None:
         self.store = store
         self.replaced: list[ReplaceColumn] = []
-        self.moved: dict[int, str] = {}
+        self.sources = RowSources()
         self._job = job
         self._feed = feed
         self._rowsets = {each.rowset.id: each for each in job.rowsets}
@@ -217,8 +215,8 @@ class _Task:
             low, high = np.searchsorted(numbers, (chosen[0], chosen[-1] + 1))
             new = dict(zip(values.schema.names, values.slice(low, high - low).columns, strict=True))
             columns = [new.get(name, batch.column(name)) for name in schema.names]
+            self.sources.add(origins_of(rowset.id, chosen))
             yield pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-        self.moved[rowset.id] = encode_rows(numbers)
 
 
 def other_rows_error(job: UpdateJob, rowset: int) -> ConflictError:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
+from colonnade.manifests.arrays.origins import NEW, origins_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns
@@ -18,6 +19,7 @@ from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.progress import step
+from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
@@ -59,17 +61,26 @@ def evaluate_upsert(
     source = _conformed(expiring_table(rows, expiry_of(table, settings)), table)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
-    sources: list[NDArray[np.int64]] = []
+    given: list[NDArray[np.int64]] = []
+    origins: list[NDArray[np.int64]] = []
     for each in find_rows(log.store, table, log.read_rowsets(table, keys.keep), keys):
         deleted.append(DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)))
-        sources.append(each.keys)
-    matched = np.concatenate([np.zeros(0, np.int64), *sources])
+        given.append(each.keys)
+        origins.append(origins_of(each.rowset.id, each.rows))
+    matched = np.concatenate([np.zeros(0, np.int64), *given])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
-    wanted = _chosen(source, matched, fresh, ordered=bool(identity_columns(table.schema)))
+    replaced, sources = np.concatenate([np.zeros(0, np.int64), *origins]), RowSources()
+    if not identity_columns(table.schema):
+        # Only they need the order of the replaced rows, in which texts take at most 2 GiB.
+        order = np.argsort(matched, kind="stable")
+        matched, replaced = matched[order], replaced[order]
+    sources.add(replaced)
+    sources.add(np.full(len(fresh), NEW))
+    wanted = _chosen(source, matched, fresh)
     wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
     batches = wanted.to_batches(CONFORMED_ROWS)
     with step("upsert", table.name, "rows", wanted.num_rows) as advance:
-        added = write_batches(log, table, job_id, batches, settings, advance)
+        added = write_batches(log, table, job_id, batches, settings, advance, sources)
     inserted = KeySet.of(chosen_table_rows(source.select(keys.schema.names), fresh), keys.schema)
     statement = row_statement(
         "upsert",
@@ -78,24 +89,21 @@ def evaluate_upsert(
         added,
         reads=(TableRead(table.id, keys.keep, frozenset(f.id for f in keys.fields)),),
         keys=(guard_keys(log.store, table, keys.schema, lambda: inserted),),
+        origins=sources.found,
         inserted=len(fresh),
         parameters={"on": ", ".join(field.name for field in keys.fields)},
     )
     return division.joined(statement)
 
 
-def _chosen(
-    source: pa.Table, matched: NDArray[np.int64], fresh: NDArray[np.int64], *, ordered: bool
-) -> pa.Table:
-    """Return the rows that replace others, in the order of these if it is asked for, and the rest.
+def _chosen(source: pa.Table, matched: NDArray[np.int64], fresh: NDArray[np.int64]) -> pa.Table:
+    """Return the rows that replace others, and then the rest, each in the given order.
 
-    Rows in an order of their own may have at most 2 GiB of text in each column.
+    Rows that are not in order may have at most 2 GiB of text in each column.
     """
-    if ordered:
+    if (np.diff(matched) < 0).any():
         return source.take(pa.array(np.concatenate([matched, fresh])))
-    return pa.concat_tables(
-        [chosen_table_rows(source, np.sort(matched)), chosen_table_rows(source, fresh)]
-    )
+    return pa.concat_tables([chosen_table_rows(source, matched), chosen_table_rows(source, fresh)])
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:

@@ -174,6 +174,7 @@ class ArrowTransaction:
         """
         self._check_open()
         change = self._change(self._plan, self._write_vector)
+        change = replace(change, origins=self._plan.origins())
         batches = [op for each in self._plan.written for op in self._settings._operations(each)]
         if not (change.ops or change.rows or batches):
             self._end = "ended without changes"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.deletion_vector import DeletionVector
@@ -92,6 +93,13 @@ class TransactionPlan:
         if not any(work.added or work.columns for work in self.work.values()):
             return rows
         return tuple(replace(row, kind="update") if row.kind == "delete" else row for row in rows)
+
+    def origins(self) -> dict[str, tuple[RowOrigins, ...]]:
+        """Return which rows of the base the added rows replace, for tables with such rows."""
+        found = {table: work.row_origins() for table, work in self.work.items()}
+        return {
+            table: each for table, each in found.items() if any(origins.data for origins in each)
+        }
 
     def operations(self, base: Snapshot, vectors: Vectors) -> tuple[Operation, ...]:
         """Return the operations of its epoch. `vectors` makes the entries of deletion vectors."""

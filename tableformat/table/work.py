@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
+from colonnade.manifests.arrays.origins import RowOrigins, by_rowset, rowsets_and_rows
 from colonnade.manifests.commit.change import DeletedRows, KeyGuard, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows, id_ranges
 from colonnade.manifests.log.log import Log
@@ -25,12 +26,13 @@ NO_ROWS = FrozenBitMap()
 class Added:
     """A RowSet that the transaction added, and the rows that it deleted from it since.
 
-    The vector of `deleted` is written at the end, so that the RowSet itself has none. A RowSet that
-    `buries` keys has tombstones.
+    The vector of `deleted` is written at the end, so that the RowSet itself has none. `origins` say
+    which rows of the base its rows replace. A RowSet that `buries` keys has tombstones.
     """
 
     rowset: LiveRowSet
     deleted: FrozenBitMap
+    origins: RowOrigins
     buries: bool = False
 
 
@@ -86,7 +88,7 @@ class TableWork:
                 )
         # A RowSet without live rows is not added, so the ids of later ones decrease.
         kept = [each for each in added if each.buries or len(each.deleted) < each.rowset.entry.rows]
-        kept += _added(statement)
+        kept += [self._composed(each) for each in _added(statement)]
         return replace(
             self,
             added=tuple(kept),
@@ -95,6 +97,24 @@ class TableWork:
             reads=(*self.reads, *statement.reads),
             keys=(*self.keys, *statement.keys),
         )
+
+    def _composed(self, new: Added) -> Added:
+        """Return a RowSet that replaces rows of the base, instead of rows that replaced them.
+
+        A new version of a row that the transaction has inserted is a new row.
+        """
+        if new.origins.data is None:
+            return new
+        origins = new.origins.array()
+        for rowset, at in by_rowset(origins):
+            if rowset >= self.first_own:
+                before = self.added[rowset - self.first_own].origins.array()
+                origins[at] = before[rowsets_and_rows(origins[at])[1]]
+        return replace(new, origins=RowOrigins.of(origins))
+
+    def row_origins(self) -> tuple[RowOrigins, ...]:
+        """Return which rows of the base the rows replace that `operations` add, by RowSets."""
+        return tuple(each.origins.without(each.deleted) for each in self.added)
 
     def only(self, statement: Statement) -> TableWork | None:
         """Return the work of a statement alone, as a change of the state after this work.
@@ -151,16 +171,19 @@ class TableWork:
 
 def _without(added: Added, rows: DeletedRows) -> Added:
     if rows.rows is None:
-        return Added(added.rowset, all_rows(added.rowset.entry.rows))
-    return Added(added.rowset, added.deleted | FrozenBitMap(rows.rows))
+        return replace(added, deleted=all_rows(added.rowset.entry.rows))
+    return replace(added, deleted=added.deleted | FrozenBitMap(rows.rows))
 
 
 def _added(statement: Statement) -> list[Added]:
     ops = (op for op in statement.ops if isinstance(op, AddRowSet))
-    return [_added_by(op, statement.lost) for op in ops]
+    return [_added_by(op, statement) for op in ops]
 
 
-def _added_by(op: AddRowSet, lost: Mapping[str, FrozenBitMap]) -> Added:
+def _added_by(op: AddRowSet, statement: Statement) -> Added:
+    rowset, rows = op.rowset, op.rowset.rows
     if adds_tombstones(op):
-        return Added(as_written(op.rowset), all_rows(op.rowset.rows), buries=True)
-    return Added(as_written(op.rowset), lost.get(op.rowset.object, NO_ROWS))
+        return Added(as_written(rowset), all_rows(rows), RowOrigins(rows), buries=True)
+    lost = statement.lost.get(rowset.object, NO_ROWS)
+    origins = statement.origins.get(rowset.object) or RowOrigins(rows)
+    return Added(as_written(rowset), lost, origins)

@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.progress import Advance, nothing
+from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
@@ -52,13 +53,15 @@ def write_rows(
     moved: bool = False,
     draws: Draws | None = None,
     advance: Advance = nothing,
+    sources: RowSources | None = None,
 ) -> tuple[RowSetEntry, ...]:
     """Write one task's share of the rows; no reader sees them before the commit.
 
     Holds about one block of every column, and with a sort key one run. Batches are conformed to the
     table's schema first, get the values of identity and generated columns, and are then checked
     against the table's constraints. `moved` rows keep the values of identity columns that they
-    have. `draws` spares a look at the log. `advance` is told how many rows were written. Raises
+    have. `draws` spares a look at the log. `advance` is told how many rows were written. `sources`
+    knows which rows they replace. Raises
     InvalidInputError that names a column that does not fit, or that has another value than it is
     generated to have, or a constraint that does not hold. After any error, the files written so far
     are removed.
@@ -69,10 +72,7 @@ def write_rows(
     given = batches if moved else expiring(batches, job.expiry())
     rows = ready_rows(target, given, None if moved else draws)
     with open_writer(store, target, job.job_id, job.settings) as writer:
-        for batch in rows:
-            writer.write(batch)
-            advance(batch.num_rows)
-        return writer.close()
+        return writer.write_all(rows, advance, sources)
 
 
 def ready_rows(

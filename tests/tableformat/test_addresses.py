@@ -76,7 +76,7 @@ def run_sent(job: WriteJob | CompactionJob | VerifyJob | UpdateJob) -> None:
     elif isinstance(sent, VerifyJob):
         assert check_job(sent).findings == ()
     else:
-        assert run_update(sent, []).rowsets == ()
+        assert run_update(sent, []).moved.rowsets == ()
 
 
 def test_every_kind_of_job_runs_from_its_json_with_the_options_of_its_store() -> None:

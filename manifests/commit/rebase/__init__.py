@@ -6,6 +6,7 @@
     compaction.py     rows carried through a compaction, concurrent or its own
     reads.py          rows that a statement has read, and keys that it inserts, against later epochs
     tombstones.py     the same, against range tombstones of later epochs
+    replaced_rows.py  which rows the rows of a change replace
     vector_writer.py  deletion vectors of a change, stored once for all slots that it tries
     begin.py          a change right after its base: the rows that it deletes or changes
     carried.py        a change on its way to its slot, which the log carries from epoch to epoch

@@ -10,6 +10,7 @@ from pyroaring import FrozenBitMap
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.carried import Carried, rows_deleted
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors
+from colonnade.manifests.commit.rebase.replaced_rows import OriginWriter
 from colonnade.manifests.commit.rebase.targets import (
     ChangedRows,
     RowSetAt,
@@ -54,6 +55,8 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
             if isinstance(op, Compaction)
         },
         rows_deleted(targets),
+        change.origins,
+        OriginWriter(log.store, change.job_id, log.limits),
     )
 
 

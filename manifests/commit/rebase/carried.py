@@ -15,6 +15,11 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.reads import check_reads
+from colonnade.manifests.commit.rebase.replaced_rows import (
+    Origins,
+    OriginWriter,
+    carried_origins,
+)
 from colonnade.manifests.commit.rebase.targets import (
     Overlap,
     TargetRowSet,
@@ -43,6 +48,7 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     Operation,
     ReplaceColumn,
+    ReplaceRows,
     RowKind,
     Vacuum,
 )
@@ -54,11 +60,14 @@ Targets = Mapping[str, Mapping[int, TargetRowSet]]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A change as it would be committed after some epoch since its base. A value, except `writer`.
+    """A change as it would be committed after some epoch since its base.
+
+    It is a value, except `writer` and `origin_writer`.
 
     `targets` are the RowSets, by table and id, whose rows it deletes or whose columns it replaces.
     `overwriting` are the tables whose rows it overwrites, and `overwritten` the ids of the RowSets
-    that it drops for that. `compactions` are its own compactions, by table.
+    that it drops for that. `compactions` are its own compactions, by table. `origins` say which
+    rows its rows replace, as `Change.origins` does.
     """
 
     change: Change
@@ -71,6 +80,8 @@ class Carried:
     overwritten: Mapping[str, FrozenBitMap]
     compactions: Mapping[str, OwnCompaction]
     planned_deletes: int
+    origins: Mapping[str, Origins]
+    origin_writer: OriginWriter
 
     @property
     def needs_states(self) -> bool:
@@ -98,6 +109,7 @@ class Carried:
         for operation, first_id in numbered(before, theirs):
             if isinstance(operation, Vacuum):
                 self.writer.forget(frozenset(operation.victims))
+                self.origin_writer.forget(frozenset(operation.victims))
             table = getattr(operation, "table", "")
             try:
                 carried = carried._follow(operation, table, first_id, theirs)
@@ -130,6 +142,8 @@ class Carried:
             after = self._follow_targets(targets, operation, first_id, table in self.overwriting)
             if after is not targets:
                 carried = replace(carried, targets={**self.targets, table: after})
+            if isinstance(operation, Compaction):
+                carried = carried._with_origins(operation, first_id, targets)
         if (overwritten := self.overwritten.get(table)) is not None:
             kept = self._follow_overwritten(overwritten, operation, first_id, theirs)
             carried = replace(carried, overwritten={**self.overwritten, table: kept})
@@ -142,6 +156,18 @@ class Carried:
                 )
             carried = replace(carried, compactions={**self.compactions, table: compaction})
         return carried
+
+    def _with_origins(
+        self, operation: Compaction, first_id: int, targets: Mapping[int, TargetRowSet]
+    ) -> Carried:
+        """Return the change whose rows replace rows as a compaction has moved them."""
+        table = operation.table
+        met = any(each.rowset in targets for each in operation.inputs)
+        if not met or table not in self.origins:
+            return self
+        moves = self.vectors.moves(operation)
+        origins = carried_origins(operation, first_id, self.origins[table], moves)
+        return replace(self, origins={**self.origins, table: origins})
 
     def _follow_targets(
         self,
@@ -237,6 +263,11 @@ class Carried:
                 DropRowSet(table=table, rowsets=id_ranges(ids), kind=kind)
                 for kind, ids in whole.items()
             ]
+        if not self.writer.previews:
+            written += [
+                self.origin_writer.write(table, origins, self.targets.get(table, {}))
+                for table, origins in self.origins.items()
+            ]
         return tuple(written)
 
     def metrics(self, operations: Sequence[Operation]) -> dict[str, int]:
@@ -251,6 +282,9 @@ class Carried:
         if "bytes_written" in counts:
             counts["bytes_written"] += sum(
                 op.vector.check.length for op in operations if isinstance(op, AddDeletionVector)
+            )
+            counts["bytes_written"] += sum(
+                op.origin.check.length for op in operations if isinstance(op, ReplaceRows)
             )
         return counts
 

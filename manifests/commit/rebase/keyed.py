@@ -12,8 +12,10 @@ from dataclasses import replace
 
 from pyroaring import FrozenBitMap
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import AddedRows, DeletedRows, KeyedRows
 from colonnade.manifests.commit.rebase.carried import Carried, Targets
+from colonnade.manifests.commit.rebase.replaced_rows import Origins
 from colonnade.manifests.commit.rebase.targets import ChangedRows, RowSetAt, TargetRowSet, all_rows
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.model.codec import encoded_length
@@ -46,7 +48,26 @@ def _with_keyed(carried: Carried, keyed: KeyedRows, head: Snapshot) -> Carried:
     others = tuple(op for op in change.ops if not (isinstance(op, AddRowSet) and op.table == table))
     ops = (*others, *_added(carried, table, found.added, others))
     change = replace(change, ops=ops, metrics={**change.metrics, **found.metrics})
-    return replace(carried, change=change, targets=_with_rows(carried, found.rows))
+    origins = {**carried.origins, table: _origins(carried, table, found.added)}
+    return replace(
+        carried,
+        change=change,
+        targets=_with_rows(carried, found.rows),
+        origins={key: each for key, each in origins.items() if any(o.data for o in each)},
+    )
+
+
+def _origins(carried: Carried, table: str, added: Sequence[AddedRows]) -> Origins:
+    """Return which rows the added rows replace; those that are left out replace none."""
+    ops = [op for op in carried.change.ops if isinstance(op, AddRowSet) and op.table == table]
+    stated = zip(ops, carried.origins.get(table, ()), strict=False)
+    known = {op.rowset.object: origins for op, origins in stated}
+    return tuple(
+        (each.origins or known.get(each.rowset.object) or RowOrigins(each.rowset.rows)).without(
+            each.deleted
+        )
+        for each in added
+    )
 
 
 def _leaving(carried: Carried, table: str) -> Mapping[int, FrozenBitMap]:

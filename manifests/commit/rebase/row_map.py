@@ -41,12 +41,16 @@ class RowMap:
 
         Cost: proportional to these rows and the deleted rows, not to all rows.
         """
-        places = np.sort(self._places(index, np.asarray(rows.to_array(), np.int64)))
-        outputs = np.searchsorted(self.starts, places, side="right") - 1
+        outputs, numbers = self.places(index, np.asarray(rows.to_array(), np.int64))
         return {
-            int(output): FrozenBitMap(places[outputs == output] - self.starts[output])
-            for output in np.unique(outputs)
+            int(output): FrozenBitMap(numbers[outputs == output]) for output in np.unique(outputs)
         }
+
+    def places(self, index: int, rows: Rows) -> tuple[Rows, Rows]:
+        """Return for rows of input `index` their outputs, and their numbers there. As `carry`."""
+        places = self._places(index, rows)
+        outputs = np.searchsorted(self.starts, places, side="right") - 1
+        return outputs, places - self.starts[outputs]
 
     def _places(self, index: int, wanted: Rows) -> Rows:
         if self.sorted_places is not None:

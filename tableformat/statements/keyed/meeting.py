@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.manifests.arrays.origins import NEW, Rows, origins_of
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -38,6 +39,7 @@ class Meeting:
 
     The first `stored` rows are those of the table. They are left out where nothing depends on them.
     Keys below `matched` are in the table, and all further ones are new. The rows are merged once.
+    `origins` has the row of the table that each key replaces, or `NEW`.
     """
 
     table: TableState
@@ -48,6 +50,7 @@ class Meeting:
     keys: NDArray[np.int64]
     stored: int
     matched: int
+    origins: Rows
 
     def updated(self) -> Iterator[pa.RecordBatch]:
         """Yield what the rows of the table become. Raises InvalidInputError."""
@@ -156,7 +159,11 @@ def meet(
         rows = pa.concat_tables([there, pa.Table.from_arrays(rows.columns, schema=schema)])
         stored = len(matched)
         keys = np.concatenate([np.arange(len(matched)), keys])
-    return Meeting(table, batch, policy, key, rows, keys, stored, len(matched))
+    origins = np.full(count, NEW, np.int64)
+    origins[: len(matched)] = np.concatenate(
+        [np.zeros(0, np.int64), *(origins_of(each.rowset.id, each.rows) for each in found)]
+    )
+    return Meeting(table, batch, policy, key, rows, keys, stored, len(matched), origins)
 
 
 def _depends(column: SchemaField, batch: KeyedBatch, policy: KeyPolicy) -> bool:

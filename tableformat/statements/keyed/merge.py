@@ -22,6 +22,7 @@ from colonnade.manifests.commit.change import (
     KeyGuard,
     ResolvedRows,
     TableRead,
+    origins_by_object,
 )
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
@@ -84,6 +85,7 @@ def evaluate_merge(
         keyed=KeyedRows(table.id, merge.resolve),
         compared=True,
         rows_at_slot=True,
+        origins=origins_by_object(found.added),
     )
     return division.joined(statement)
 

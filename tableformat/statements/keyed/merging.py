@@ -7,11 +7,13 @@ key before stays as long as the row of the table with this key stays.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import pyarrow as pa
 from pyroaring import BitMap, FrozenBitMap
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import AddedRows, DeletedRows, ResolvedRows
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
@@ -23,6 +25,7 @@ from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.progress import step
+from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.statements.keyed.meeting import Meeting
 from colonnade.tableformat.statements.keyed.new_keys import key_schema
 from colonnade.tableformat.statements.statement import RowCounts, write_batches
@@ -51,6 +54,7 @@ class Merging:
         self._job_id, self._settings = job_id, settings
         self._first = len(first)
         self._written = list(first)
+        self._origins: dict[str, RowOrigins] = {}
         self._lost: defaultdict[str, BitMap] = defaultdict(BitMap)
 
     def check_unaltered(self, table: TableState) -> None:
@@ -70,11 +74,13 @@ class Merging:
 
     def write(self, meeting: Meeting) -> None:
         """Write merged rows. Raises the errors of `write_batches`."""
-        rows = self._identified(meeting)
+        rows, sources = self._identified(meeting), RowSources()
+        sources.add(meeting.origins)
         with step("upsert", self.table.name, "rows", meeting.key_count) as advance:
             self._written += write_batches(
-                self.log, self.table, self._job_id, rows, self._settings, advance
+                self.log, self.table, self._job_id, rows, self._settings, advance, sources
             )
+        self._origins.update(sources.found)
 
     def withdraw(self, keys: KeySet) -> None:
         """Leave out the rows that `write` has written for some keys."""
@@ -96,14 +102,24 @@ class Merging:
         self._lost[entry.object] |= BitMap(rows)
 
     def result(
-        self, replaced: Sequence[DeletedRows], inserted: int, expired: int = 0
+        self,
+        replaced: Sequence[DeletedRows],
+        inserted: int,
+        expired: int = 0,
+        origins: Mapping[str, RowOrigins] = MappingProxyType({}),
     ) -> ResolvedRows:
         """Return what the statement adds and replaces; `inserted` of its rows have new keys.
 
         Of the replaced rows, `expired` had expired, so that the rows with their keys are new.
+        `origins` says which rows the rows of the tasks replace, by the objects of their RowSets.
         """
+        known = {**self._origins, **origins}
         added = (
-            AddedRows(stamped(each, self.table), FrozenBitMap(self._lost[each.object]))
+            AddedRows(
+                stamped(each, self.table),
+                FrozenBitMap(self._lost[each.object]),
+                known.get(each.object, RowOrigins(each.rows)),
+            )
             for each in self._written
         )
         counts = RowCounts(

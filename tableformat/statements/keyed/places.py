@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
+from colonnade.manifests.arrays.origins import NEW, Rows, origins_of
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
@@ -20,8 +21,8 @@ from colonnade.tableformat.keys.key_set import KeySet
 
 Mask = NDArray[np.bool_]
 
-_Values = tuple[str, ...]
-"""The objects that hold the values of a RowSet."""
+_Values = tuple[int | str, ...]
+"""A RowSet, and the objects that hold its values."""
 
 _NOWHERE = -1
 
@@ -85,6 +86,13 @@ class KeyPlaces:
         self._live = live
         return np.asarray((self._rowset != before[0]) | (self._row != before[1]), np.bool_)
 
+    def origins(self, keys: NDArray[np.int64]) -> Rows:
+        """Return which row each new row replaces, given the number of its key; else `NEW`."""
+        origins = np.full(len(self._row), NEW, np.int64)
+        for each in self._rows(np.arange(len(self._row)), self.is_there):
+            origins[each.keys] = origins_of(each.rowset.id, each.rows)
+        return origins[keys]
+
     def found(self, keys: Mask) -> list[MatchingRows]:
         """Return the rows of some keys by RowSet. The chosen keys are numbered without gaps."""
         return self._rows(np.cumsum(keys) - 1, keys & self.is_there)
@@ -114,4 +122,5 @@ class KeyPlaces:
 
 
 def _values(rowset: LiveRowSet) -> _Values:
-    return (rowset.entry.object, *(each.object for each in rowset.amendments.replacements))
+    objects = (each.object for each in rowset.amendments.replacements)
+    return (rowset.id, rowset.entry.object, *objects)

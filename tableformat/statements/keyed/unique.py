@@ -24,6 +24,7 @@ from colonnade.manifests.commit.change import (
     KeyGuard,
     ResolvedRows,
     TableRead,
+    origins_by_object,
 )
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
@@ -144,6 +145,7 @@ def _with(statement: Statement, table: TableState, found: ResolvedRows) -> State
         lost={each.rowset.object: each.deleted for each in found.added if each.deleted},
         counts=counts,
         compared=True,
+        origins={**statement.origins, **origins_by_object(found.added)},
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.arrays.origins import NEW, RowOrigins
 from colonnade.manifests.commit.change import KeyGuard, ResolvedRows, TableRead
 from colonnade.manifests.errors import RepeatedMatchError
 from colonnade.manifests.ids import job_id_of
@@ -146,7 +147,21 @@ class WrittenMerge:
             [each for places in every for each in places.replaced(self._table.id)],
             sum(int((~places.is_there).sum()) for places in every),
             sum(places.expired_count for places in every),
+            self._origins(),
         )
+
+    def _origins(self) -> dict[str, RowOrigins]:
+        """Return which rows of the table the rows of the tasks replace, where they stay."""
+        origins = [np.full(entry.rows, NEW, np.int64) for entry in self._written]
+        for part, places in self._parts:
+            found = places.origins(part.numbers)
+            for at in np.unique(part.places[0]).tolist():
+                own = part.places[0] == at
+                origins[at][part.places[1][own]] = found[own]
+        return {
+            entry.object: RowOrigins.of(own)
+            for entry, own in zip(self._written, origins, strict=True)
+        }
 
     def reads(self, *, at_slot: bool) -> tuple[TableRead, ...]:
         """Return the rows of the table that decide what new rows become: those with their keys.

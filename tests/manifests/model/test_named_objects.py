@@ -31,6 +31,7 @@ from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
     ReplaceColumn,
+    ReplaceRows,
     Vacuum,
 )
 from tests.log_samples import ORDERS, entry, vector
@@ -58,6 +59,7 @@ SAMPLES: tuple[Operation, ...] = (
     AddRowSet(table=ORDERS, rowset=replaced(), vector=vector(3)),
     AddRowSets(table=ORDERS, segment=SEGMENT),
     AddDeletionVector(table=ORDERS, rowset=1, vector=vector(3)),
+    ReplaceRows(table=ORDERS, origin=OriginEntry(object=entry().object, check=CHECK)),
     ReplaceColumn(table=ORDERS, rowset=1, replacement=replacement(), changed=vector(2)),
     Compaction(
         table=ORDERS,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.rowset.task_writer import TaskWriter
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.tableformat.rowset.task_writer import RowSources, TaskWriter
 
 
 class Writer(TaskWriter):
@@ -13,13 +18,17 @@ class Writer(TaskWriter):
         self.written: list[int] = []
         self.removed = 0
 
-    def write(self, value: int) -> None:
+    def write(self, batch: Any, origins: Any = None) -> None:
         with self._at_work():
-            self.written.append(10 // value)
+            self.written.append(10 // batch)
 
-    def close(self) -> None:
+    def close(self) -> tuple[RowSetEntry, ...]:
         with self._at_work():
             self._usable = False
+        return ()
+
+    def origins(self) -> list[RowOrigins]:
+        return []
 
     def _remove(self) -> None:
         self.removed += 1
@@ -48,3 +57,12 @@ def test_a_writer_that_failed_removes_what_it_wrote_and_writes_nothing_more() ->
     assert writer.removed == 1
     with pytest.raises(InvalidInputError, match="create a new one"):
         writer.close()
+
+
+def test_origins_are_taken_in_the_order_of_their_rows_however_the_rows_are_divided() -> None:
+    sources = RowSources()
+    for part in np.split(np.arange(20), [3, 3, 4, 11]):
+        sources.add(part)
+    taken = [sources.take(count).tolist() for count in (0, 2, 9, 1, 8)]
+    assert [row for each in taken for row in each] == [*range(20)]
+    assert [len(each) for each in taken] == [0, 2, 9, 1, 8]

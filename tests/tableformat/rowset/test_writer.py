@@ -277,3 +277,23 @@ def test_a_very_wide_rowset_does_not_need_as_many_open_files() -> None:
         entries = writer.close()
     assert entries[0].place == "directory"
     assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
+
+
+@pytest.mark.parametrize("sort_key", [(), (SortField(column=1),)])
+@pytest.mark.parametrize("max_records", [None, 70])
+def test_the_origins_of_a_rowset_are_those_of_its_rows_also_after_a_sort(
+    sort_key: tuple[SortField, ...], max_records: int | None
+) -> None:
+    values = np.random.default_rng(0).permutation(1000)
+    schema, rows = one_column(pa.array(values))
+    options = WriteOptions(run_bytes=3_000, block_rows=50, max_records=max_records)
+    store = MemoryStore()
+    with RowSetWriter(store, "", JOB, schema, sort_key, options) as writer:
+        for start in range(0, 1000, 130):
+            part = rows.slice(start, 130)
+            writer.write(part, np.arange(start, start + part.num_rows))
+        entries = writer.close()
+    found = [each.array() for each in writer.origins()]
+    assert [len(each) for each in found] == [entry.rows for entry in entries]
+    stored = read(store, schema, entries).column(0).to_pylist()
+    assert values[np.concatenate(found)].tolist() == stored

@@ -1,0 +1,93 @@
+"""What an epoch did to the rows of a table, from the log and the vectors alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.arrays.origins import NEW
+from colonnade.manifests.commit.rebase.origin import read_origin
+from colonnade.manifests.commit.rebase.targets import all_rows, ids_of, numbered
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    DropRowSet,
+    ReplaceRows,
+)
+from colonnade.manifests.object_names import table_prefix
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
+
+Place = tuple[int, int]
+"""The id of a RowSet, and a row in it."""
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """The rows that an epoch inserted, deleted, and moved: from their old places to new ones."""
+
+    inserted: frozenset[Place]
+    deleted: frozenset[Place]
+    moved: dict[Place, Place]
+
+
+def row_changes(
+    log: LogReader, before: Snapshot, epoch: Epoch, after: Snapshot, table_id: str
+) -> RowChanges:
+    """Return what the epoch after `before` did to the rows of a table, besides compactions."""
+    table = TableId(table_id)
+    there = {} if table not in before.tables else _live(log, before, table)
+    gone = {rowset: _rows(log, table, each.amendments.vector) for rowset, each in there.items()}
+    deleted: dict[int, FrozenBitMap] = {}
+    added: list[int] = []
+    origin: ReplaceRows | None = None
+    for op, first in numbered(before, epoch):
+        if getattr(op, "table", None) != table:
+            continue
+        match op:
+            case AddRowSet():
+                added.append(first)
+            case AddRowSets():
+                added += range(first, first + op.segment.rowset_count)
+            case AddDeletionVector():
+                deleted[op.rowset] = _rows(log, table, op.vector) - gone[op.rowset]
+            case DropRowSet():
+                for rowset in ids_of(op.rowsets):
+                    deleted[rowset] = all_rows(there[rowset].entry.rows) - gone[rowset]
+            case ReplaceRows():
+                origin = op
+    old = [(rowset, row) for rowset in sorted(deleted) for row in deleted[rowset]]
+    now = _live(log, after, table) if table in after.tables and added else {}
+    new = [(rowset, row) for rowset in added for row in range(now[rowset].entry.rows)]
+    moved: dict[Place, Place] = {}
+    if origin is not None:
+        places = read_origin(log.store, table_prefix(table), origin.origin, len(new))
+        moved = {
+            old[place]: at for at, place in zip(new, places.tolist(), strict=True) if place != NEW
+        }
+        assert len(moved) == (places != NEW).sum(), "a row was replaced twice"
+    left_out = {
+        (rowset, row)
+        for rowset in added
+        for row in _rows(log, table, now[rowset].amendments.vector)
+    }
+    assert left_out.isdisjoint(moved.values()), "a row that is not added replaces one"
+    return RowChanges(
+        frozenset(new) - left_out - set(moved.values()), frozenset(old) - moved.keys(), moved
+    )
+
+
+def _live(log: LogReader, state: Snapshot, table: TableId) -> dict[int, LiveRowSet]:
+    return {each.id: each for each in log.read_rowsets(state.tables[table], which="stored")}
+
+
+def _rows(log: LogReader, table: TableId, vector: DeletionVectorEntry | None) -> FrozenBitMap:
+    if vector is None:
+        return FrozenBitMap()
+    return read_deletion_vector(log.store, table_prefix(table), vector, 2**32).rows
