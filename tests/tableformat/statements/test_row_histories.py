@@ -1,0 +1,256 @@
+"""The log says of each row whether it was inserted, deleted or moved, and where to.
+
+Random histories of statements run beside concurrent writers and compactions. A model knows which
+row each key denotes. What the log and the vectors say of an epoch must be what the model says.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+
+from colonnade import ArrowTable, WriteSettings
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Compaction, ReplaceRows
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.selection import deleted_rows
+from colonnade.tableformat.table.database import ArrowDatabase
+from tests.row_changes import Place, RowChanges, row_changes
+from tests.tableformat.statements.tables import made
+
+SCHEMA = pa.schema(
+    [pa.field("k", pa.int64(), nullable=False), ("v", pa.int64()), ("s", pa.string())]
+)
+KEYS = 24
+MERGE = {"merge.v": "max", "merge.s": "concat:+", "onDuplicate": "merge"}
+FORMS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "sorted": {"sort_key": ["v"]},
+    "partitioned": {"partition_by": ["bucket(3, v)"], "sort_key": ["k"]},
+    "keyed": {"key": ["k"]},
+    "adding": {"key": ["k"], "properties": {"merge.v": "add"}, "partition_by": ["bucket(2, k)"]},
+    "merging": {"key": ["k"], "sort_key": ["v"], "properties": MERGE},
+    "replacing": {"key": ["k"], "properties": {"onDuplicate": "merge"}},
+    "ignoring": {"key": ["k"], "properties": {"onDuplicate": "ignore"}},
+    "remembering": {"key": ["k"], "properties": {"sequence": "v", "onDuplicate": "merge"}},
+}
+FEW = WriteSettings(max_records=3)
+Step = Callable[[Any], "set[int]"]
+"""A statement on a table. Returns the keys of rows that it deletes and inserts anew."""
+
+
+@dataclass
+class History:
+    """A table of some form, whose keys are all different, and statements on it."""
+
+    form: str
+    rng: random.Random
+    limits: Limits
+    store: MemoryStore = field(default_factory=MemoryStore)
+    checked: int = 0
+    moved: int = 0
+
+    def __post_init__(self) -> None:
+        made(self.store, SCHEMA, **FORMS[self.form])
+        self.table().append(self.rows(range(0, KEYS, 2)), settings=FEW)
+        self.checked = self.table().epoch
+
+    def log(self) -> Log:
+        return Log(self.store, pause=lambda _: None, limits=self.limits)
+
+    def table(self) -> ArrowTable:
+        log = self.log()
+        return ArrowTable(Location(self.store, "t", exists=True), log, log.read_head())
+
+    def rows(self, keys: Iterable[int]) -> pa.Table:
+        """Rows with some keys, in some order."""
+        chosen = [*keys]
+        self.rng.shuffle(chosen)
+        values = [self.rng.choice((None, self.rng.randrange(9))) for _ in chosen]
+        if self.form == "remembering":
+            values = [self.rng.randrange(9) for _ in chosen]
+        return pa.table({"k": chosen, "v": values, "s": [f"s{k}" for k in chosen]}, SCHEMA)
+
+    def some(self, among: Iterable[int], most: int = 6) -> list[int]:
+        keys = sorted(among)
+        return self.rng.sample(keys, min(len(keys), self.rng.randint(0, most)))
+
+    def step(self) -> Step:
+        """Choose a statement."""
+        keyed, rng = "key" in FORMS[self.form], self.rng
+        merges = FORMS[self.form].get("properties", {}).get("onDuplicate") == "merge"
+        kinds = ["append", "delete", "update", "update", "upsert", "upsert", "overwrite where"]
+        kinds += ["overwrite"] if rng.random() < 0.2 else []
+        kinds += ["upsert some columns", "delete keys"] if keyed else []
+        kinds += ["insert"] * 2 if merges else []
+        kind = rng.choice(kinds)
+        chosen = self.some(range(KEYS))
+        where = f"k IN ({', '.join(map(str, [*chosen, -1]))})"
+        rows = self.rows(chosen)
+
+        def run(table: Any) -> set[int]:
+            there = keys_of(table)
+            match kind:
+                case "append":
+                    new = self.rows(set(chosen) - there)
+                    table.append(new, settings=FEW)
+                case "insert":
+                    table.append(rows, settings=FEW)
+                case "delete":
+                    table.delete(where, count_rows=True)
+                case "update":
+                    table.update({"v": rng.randrange(9)}, where, settings=FEW)
+                case "upsert":
+                    on = {} if keyed else {"on": "k"}
+                    table.upsert(rows, settings=FEW, **on)
+                case "upsert some columns":
+                    table.upsert(rows.select(["k", "v"]), settings=FEW)
+                case "delete keys":
+                    columns = ["k", "v"] if self.form == "remembering" else ["k"]
+                    table.delete_keys(rows.select(columns))
+                case "overwrite":
+                    table.overwrite(rows, settings=FEW)
+                    return set(chosen)
+                case "overwrite where":
+                    table.overwrite(rows, where, settings=FEW)
+                    return set(chosen)
+            return set()
+
+        return run
+
+    def transaction(self) -> set[int]:
+        """Run several statements as one epoch. Returns the keys of rows that are not the same."""
+        log = self.log()
+        database = ArrowDatabase(self.store, log, log.read_head())
+        with database.transaction() as tx:
+            table = tx.table("t")
+            same = keys_of(table)
+            for _ in range(self.rng.randint(2, 4)):
+                same -= self.step()(table)
+                same &= keys_of(table)
+            return keys_of(table) - same
+
+    def meanwhile(self) -> None:
+        """Commit something that rarely conflicts: a compaction, new rows, a deletion."""
+        table = self.table()
+        match self.rng.randrange(4):
+            case 0 | 1:
+                table.optimize().option("min-rowsets", 2).executeCompaction()
+            case 2:
+                table.append(self.rows(self.some(set(range(KEYS, 2 * KEYS)) - keys_of(table), 2)))
+            case 3:
+                gone = self.some(keys_of(table) & set(range(KEYS, 2 * KEYS)), 1)
+                if gone:
+                    table.delete(f"k IN ({gone[0]}, -1)", count_rows=True)
+
+    def turn(self) -> None:
+        """Run a statement or a transaction, perhaps beside others, and check all new epochs."""
+        with self._beside() if self.rng.random() < 0.6 else alone():
+            try:
+                if self.rng.random() < 0.3:
+                    renewed = self.transaction()
+                else:
+                    renewed = self.step()(self.table())
+            except ConflictError:
+                renewed = set()
+        self._check(renewed)
+
+    @contextmanager
+    def _beside(self) -> Iterator[None]:
+        """A block in which concurrent writers are first, right before the next commit."""
+        commit, count = Log.commit_change, self.rng.randint(1, 3)
+
+        def late(log: Log, change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
+            with patch.object(Log, "commit_change", commit):
+                for _ in range(count):
+                    self.meanwhile()
+            own.stop()
+            return commit(log, change, base)
+
+        own = patch.object(Log, "commit_change", late)
+        own.start()
+        try:
+            yield
+        finally:
+            patch.stopall()
+
+    def _check(self, renewed: set[int]) -> None:
+        """Compare the epochs since the last check with the model. The last one renewed rows."""
+        table = self.table()
+        log, head = table._log, table.epoch
+        for number in range(self.checked + 1, head + 1):
+            before, after = log.read_at(number - 1), log.read_at(number)
+            [epoch] = log.read_epochs(number, 1)
+            if any(isinstance(op, Compaction) for op in epoch.ops):
+                continue
+            anew = renewed if number == head else set()
+            expected = changes_of(places(log, before), places(log, after), anew)
+            assert row_changes(log, before, epoch, after, table._state.id) == expected, epoch
+            assert any(isinstance(op, ReplaceRows) for op in epoch.ops) == bool(expected.moved)
+            self.moved += len(expected.moved)
+        self.checked = head
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    yield
+
+
+def keys_of(table: Any) -> set[int]:
+    if isinstance(table, ArrowTable):
+        table.refresh()
+    return set(table.scan(["k"]).to_arrow()["k"].to_pylist())
+
+
+def places(log: Log, state: Snapshot) -> dict[int, Place]:
+    """Where the row of each key is in a state."""
+    [table] = (each for each in state.tables.values() if each.name == "t")
+    found: dict[int, Place] = {}
+    for rowset in log.read_rowsets(table):
+        gone = deleted_rows(log.store, table, rowset)
+        field = table.schema.field("k")
+        for first, batch in RowSetReader(log.store, table.prefix, rowset).read([field]):
+            for row, key in enumerate(batch.column(0).to_pylist(), first):
+                if row not in gone:
+                    assert key not in found
+                    found[key] = rowset.id, row
+    return found
+
+
+def changes_of(before: dict[int, Place], after: dict[int, Place], renewed: set[int]) -> RowChanges:
+    """What happened to rows, given the keys of those that are other rows than before."""
+    same = (before.keys() & after.keys()) - renewed
+    return RowChanges(
+        frozenset(after[k] for k in after.keys() - same),
+        frozenset(before[k] for k in before.keys() - same),
+        {before[k]: after[k] for k in same if before[k] != after[k]},
+    )
+
+
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 60))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_log_says_which_row_each_new_version_replaces(form: str, seed: int) -> None:
+    rng = random.Random(f"{form} {seed}")
+    # Some histories store origins as objects, and list RowSets in segments.
+    limits = rng.choice((Limits(), Limits(inline_bytes=0), Limits(listed_rowsets=1)))
+    history = History(form, rng, limits)
+    for _ in range(25):
+        history.turn()
+    assert history.moved
