@@ -92,8 +92,9 @@ class TaskReport(Model, arbitrary_types_allowed=True):
         """Refuse origins that are not those of the RowSets."""
         if self.origins is not None and len(self.origins) != len(self.rowsets):
             raise ValueError("a task reported origins of other RowSets than it wrote")
-        for each in self.row_origins() if self.origins else ():
-            each.array()
+        for each in self.row_origins():
+            if each.data is not None:
+                each.array()
         return self
 
     def row_origins(self) -> list[RowOrigins]:
@@ -111,10 +112,10 @@ class TaskReport(Model, arbitrary_types_allowed=True):
         """Return how many of the written rows are new."""
         return sum(each.new_count() for each in self.row_origins())
 
-    def new_rows(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the new rows of each RowSet."""
+    def new_rows(self) -> Iterator[NDArray[np.int64] | None]:
+        """Yield the new rows of each RowSet; None if all of its rows are."""
         for each in self.row_origins():
-            yield np.flatnonzero(each.array() == NEW)
+            yield None if each.data is None else np.flatnonzero(each.array() == NEW)
 
 
 def decode_report(message: bytes | str) -> TaskReport:
@@ -224,5 +225,8 @@ def _inserted_rows(
     for entry, new in zip(report.rowsets, report.new_rows(), strict=True):
         reader = RowSetReader(store, table.prefix, as_written(entry))
         for first_row, batch in reader.read(columns.fields):
+            if new is None:
+                yield batch
+                continue
             low, high = np.searchsorted(new, (first_row, first_row + batch.num_rows))
             yield batch.take(pa.array(new[low:high] - first_row))

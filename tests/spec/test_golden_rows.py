@@ -6,13 +6,14 @@ Specification: docs/spec/operations.md, conflicts.md
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from pyroaring import BitMap
 
-from colonnade.manifests.arrays.origins import encode_origins
+from colonnade.manifests.arrays.origins import NEW, RowOrigins, encode_origins, origins_of
 from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_transaction_id
@@ -63,9 +64,13 @@ def write(writer: Writer) -> None:
         *ops: Operation,
         rows: tuple[DeletedRows, ...] = (),
         base: Snapshot | None = None,
+        origins: Sequence[RowOrigins] = (),
     ) -> None:
         metrics = {"rows_deleted": len(rows)} if rows else {}
-        writer.commit(name, *ops, base=base, rows=rows, metrics=metrics, job_id=JOB)
+        replaced = {ORDERS: origins} if origins else {}
+        writer.commit(
+            name, *ops, base=base, rows=rows, metrics=metrics, job_id=JOB, origins=replaced
+        )
 
     orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)
     commit("create_table", orders)
@@ -76,7 +81,11 @@ def write(writer: Writer) -> None:
     deleted = gone(writer, "delete", {0: [1, 3], 1: None, 2: [7]})
     moved = gone(writer, "update", {2: list(range(0, 30, 2))})
     commit("delete", rows=deleted)
-    commit("update", *add(rowset(5)), rows=moved, base=base)
+    # Of 50 rows, the first 15 replace rows, in the reverse order.
+    sources = origins_of(2, np.arange(28, -1, -2))
+    numbers = np.concatenate([sources, np.full(35, NEW)])
+    origins = [RowOrigins.of(numbers)]
+    commit("update", *add(rowset(5)), rows=moved, base=base, origins=origins)
     live = writer.live()
     read = [
         CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].amendments.vector)
