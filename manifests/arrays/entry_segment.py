@@ -61,19 +61,23 @@ _LIMITS = {
 }
 
 
+_FROM_REFERENCE = ("ids", "epochs")
+"""The numbers that count from the least one, because the fold gives both at the slot."""
+
+
 class EntrySegmentBody(Model):
     """The stored form of a segment. Arrays have `count` elements. Keys of maps are indexes.
 
-    `ids` and `epochs` are absent in a segment that an `add_rowsets` operation names. The ids are
-    then consecutive from the id that the fold gives, and the epoch is that of the operation.
+    `ids` and `epochs` count from the least id and the least epoch, which the reference to the
+    segment states.
     """
 
     format_version: Literal[1] = 1
     segment: TableIdText
     count: RowCount
     objects: str
-    ids: IntegerVector | None = None
-    epochs: IntegerVector | None = None
+    ids: IntegerVector
+    epochs: IntegerVector
     places: IntegerVector
     rows: IntegerVector
     bytes: IntegerVector
@@ -96,10 +100,11 @@ class EntrySegmentBody(Model):
     replacements: dict[Count, tuple[ColumnReplacement, ...]] | None = None
 
 
-def encode_entry_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
-    """Write a block as a segment, without ids and epochs if an `add_rowsets` operation names it."""
-    names = [name for name in NUMBERS if with_ids or name not in ("ids", "epochs")]
-    numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
+def encode_entry_segment(table: str, block: EntryBlock) -> bytes:
+    """Write a block as a segment."""
+    counted = {name: block.numbers[name] - block.numbers[name].min() for name in _FROM_REFERENCE}
+    arrays = {**block.numbers, **counted}
+    numbers: dict[str, Any] = {name: encode_integers(arrays[name]) for name in NUMBERS}
     partitions, index = block.partitioned.keys, block.partitioned.index
     partitioned = any(values for _, values in partitions)
     amended = block.amendments.items()
@@ -147,16 +152,13 @@ def decode_entry_segment(
     count = body.count
     if body.segment != table.id or count != ref.segment.rowset_count:
         raise CorruptionError(f"{name} is a segment of another table or size.")
-    vectors: dict[str, IntegerVector | None] = {n: getattr(body, n) for n in NUMBERS}
+    vectors: dict[str, IntegerVector] = {n: getattr(body, n) for n in NUMBERS}
     # Objects are decoded first, because their length must match the count: a forged count must not
     # use up the memory.
     objects = decode_objects(body.objects, count, name)
-    if ref.epoch is not None:
-        first = np.arange(ref.first_id, ref.first_id + count, dtype=np.int64)
-        given = {"ids": first, "epochs": np.broadcast_to(np.int64(ref.epoch), (count,))}
-    else:
-        given = {}
-    numbers = {n: given.get(n, _decode_number(n, vectors[n], count, name)) for n in NUMBERS}
+    numbers = {n: _decode_number(n, vectors[n], count, name) for n in NUMBERS}
+    numbers["ids"] = numbers["ids"] + ref.first_id
+    numbers["epochs"] = numbers["epochs"] + ref.epoch
     block = EntryBlock(
         numbers,
         objects,
@@ -192,9 +194,7 @@ def amendments_of(body: EntrySegmentBody) -> dict[int, Amendments]:
     }
 
 
-def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
-    if vector is None:
-        return np.zeros(0, np.int64)
+def _decode_number(field: str, vector: IntegerVector, count: int, name: str) -> Integers:
     return decode_between(vector, _LIMITS.get(field, COUNT_LIMITS), count, f"{name}: {field}")
 
 
@@ -234,13 +234,12 @@ def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
     keys = (*block.irregular_cuts, *block.data, *block.amendments)
     first, last = block.numbers["first_written_ms"], block.numbers["last_written_ms"]
     if (
-        any(len(array) != count for array in block.numbers.values())
-        or set(irregular) != set(block.irregular_cuts)
+        set(irregular) != set(block.irregular_cuts)
         or set(inline) != set(block.data)
         or any(key >= count for key in keys)
         or bool((first > last).any() or ((first == UNSTATED) != (last == UNSTATED)).any())
-        or int(block.ids.min()) < ref.first_id
         or int(block.ids.max()) > ref.last_id
+        or len(np.unique(block.ids)) != count
         or any(each.deleted_count > block.rows[row] for row, each in block.amendments.items())
     ):
         raise CorruptionError(f"{name} is malformed: its arrays do not fit together.")

@@ -14,7 +14,6 @@ import numpy as np
 from colonnade.manifests.arrays.entry_block import object_ids
 from colonnade.manifests.arrays.entry_segment import EntrySegmentBody, amendments_of
 from colonnade.manifests.arrays.vectors import Integers, decode_integers, decode_objects
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import decode_model, verify
 from colonnade.manifests.state.amendments import (
     NOTHING_LATER,
@@ -67,15 +66,5 @@ def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> Segm
     body = decode_model(EntrySegmentBody, data, name)
     count = ref.segment.rowset_count
     objects = object_ids(decode_objects(body.objects, count, name))
-    ids = _decode_ids(body, count, name) if ref.epoch is None else _ids_from(ref.first_id, count)
+    ids = decode_integers(body.ids, count, name) + ref.first_id
     return SegmentObjects(objects, ids, amendments_of(body))
-
-
-def _decode_ids(body: EntrySegmentBody, count: int, name: str) -> Integers:
-    if body.ids is None:
-        raise CorruptionError(f"{name} is malformed: its entries have no ids.")
-    return decode_integers(body.ids, count, name)
-
-
-def _ids_from(first: int, count: int) -> Integers:
-    return np.arange(first, first + count, dtype=np.int64)

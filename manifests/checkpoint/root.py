@@ -11,7 +11,7 @@ import abc
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
@@ -79,12 +79,12 @@ class Hint(CheckpointRef):
 
 
 class EntrySegmentRecord(Model):
-    """One segment of a table. `epoch` is set if this epoch added all its RowSets."""
+    """One segment of a table. The fields are those of `EntrySegmentRef`."""
 
     segment: EntrySegment
     first_id: RowSetNumber
     last_id: RowSetNumber
-    epoch: Count | None = None
+    epoch: Count
 
 
 class TableRecord(Model):
@@ -124,6 +124,12 @@ class TableRecord(Model):
     lifetimes: Lifetimes | None = None
     partition_key: tuple[ColumnNumber, ...] | None = None
     statics_of: TableIdText | None = None
+
+    @model_validator(mode="after")
+    def _check_batches(self) -> TableRecord:
+        if self.batches is not None and self.stored_batches is not None:
+            raise ValueError("a table has its batches, or refers to them")
+        return self
 
 
 class StoredMaps(Model):

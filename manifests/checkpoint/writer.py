@@ -60,10 +60,10 @@ from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 
 def write_entry_segment(
-    store: ObjectStore, table: str, block: EntryBlock, *, job_id: str, with_ids: bool
+    store: ObjectStore, table: str, block: EntryBlock, *, job_id: str
 ) -> EntrySegment:
     """Store one segment, durably, and return its entry. Raises StoreError."""
-    data = encode_entry_segment(table, block, with_ids=with_ids)
+    data = encode_entry_segment(table, block)
     return describe_entry_segment(write_object(store, job_id, data), data, block)
 
 
@@ -295,9 +295,10 @@ def _write_blocks(
     parts = split_block(concat_blocks(blocks), table.sort_key, limits)
     return [
         EntrySegmentRef(
-            write_entry_segment(store, table.id, part, job_id=job_id, with_ids=True),
+            write_entry_segment(store, table.id, part, job_id=job_id),
             int(part.ids.min()),
             int(part.ids.max()),
+            int(part.epochs.min()),
         )
         for part in parts
     ]

@@ -65,12 +65,10 @@ def _too_long(lists: _Lists, room: int, most: int | None = None) -> list[str]:
 def _segments(
     store: ObjectStore, table: str, ops: Sequence[AddRowSet], limits: Limits
 ) -> list[AddRowSets]:
-    # The fold gives the RowSet ids. These ids only keep the order.
+    # The fold gives the RowSet ids, which ascend by one from the first.
     block = block_of([LiveRowSet.of(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
     job_id = job_id_of(ops[0].rowset.object)
     return [
-        AddRowSets(
-            table=table, segment=write_entry_segment(store, table, b, job_id=job_id, with_ids=False)
-        )
+        AddRowSets(table=table, segment=write_entry_segment(store, table, b, job_id=job_id))
         for b in split_block(block, (), limits)
     ]

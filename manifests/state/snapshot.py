@@ -129,14 +129,14 @@ def as_written(entry: RowSetEntry, number: int = 0) -> LiveRowSet:
 class EntrySegmentRef:
     """A reference to RowSets whose entries are in a segment, an object that is read when needed.
 
-    Their ids are between `first_id` and `last_id`. If `epoch` is given, this epoch added all of
-    them, and the ids are consecutive. Otherwise the segment itself holds ids and epochs.
+    `first_id` is the least of their ids, and `last_id` the greatest. `epoch` is the first of the
+    epochs that added them. The segment states ids and epochs as differences from these.
     """
 
     segment: EntrySegment
     first_id: int
     last_id: int
-    epoch: int | None = None
+    epoch: int
 
     @property
     def live_row_count(self) -> int:

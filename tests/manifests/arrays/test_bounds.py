@@ -86,9 +86,7 @@ def test_a_forged_segment_is_named(wrong: str) -> None:
     store = MemoryStore()
     log = make_log(store)
     rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry(), UNAMENDED)]
-    segment = write_entry_segment(
-        store, ORDERS, block_of(rowsets), job_id=new_job_id(), with_ids=False
-    )
+    segment = write_entry_segment(store, ORDERS, block_of(rowsets), job_id=new_job_id())
     found = dict(forged().entry.statistics) if wrong == "summary" else {}
     named = segment.model_copy(update={"statistics": found})
     state = with_orders(store, log)

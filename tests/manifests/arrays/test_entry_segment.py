@@ -46,9 +46,9 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
 ) -> None:
     parts = [p for p in (rowsets[:cut], rowsets[cut:]) if p]
     block = concat_blocks([block_of(part) for part in parts])
-    data = encode_entry_segment(ORDERS, block, with_ids=True)
+    data = encode_entry_segment(ORDERS, block)
     described = describe_entry_segment("a" * 32, data, block)
-    ref = EntrySegmentRef(described, rowsets[0].id, rowsets[-1].id)
+    ref = EntrySegmentRef(described, rowsets[0].id, rowsets[-1].id, 1)
     orders = replace(table_state(SCHEMA, rowsets), partition_layouts=LAYOUTS)
     read = decode_entry_segment(data, orders, ref, "x")
     assert read.live(np.arange(len(rowsets))) == rowsets
@@ -118,7 +118,7 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
     stated = entry(2, data="QUJD").model_copy(update={"clean_epoch": 8, "written_ms": (4, 6)})
     rowsets = [LiveRowSet(i, 1, stated, UNAMENDED) for i in range(3)]
     block = block_of(rowsets)
-    data = encode_entry_segment(ORDERS, block, with_ids=True)
+    data = encode_entry_segment(ORDERS, block)
     for old, new in (
         (b'"count":3', b'"count":4'),
         (b'"data":{"0"', b'"data":{"7"'),
@@ -143,25 +143,23 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
         forged = b'{"crc32c":"%08x","body":%b}\n' % (byte_check(body).crc32c, body)
         described = describe_entry_segment("a" * 32, forged, block)
         with pytest.raises(CorruptionError, match="seg"):
-            decode_entry_segment(forged, table_state(), EntrySegmentRef(described, 0, 2), "seg")
+            decode_entry_segment(forged, table_state(), EntrySegmentRef(described, 0, 2, 1), "seg")
 
 
 def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
     block = block_of([LiveRowSet(0, 1, entry(2), Amendments(vector(3)))])
-    data = encode_entry_segment(ORDERS, block, with_ids=True)
-    ref = EntrySegmentRef(describe_entry_segment("a" * 32, data, block), 0, 0)
+    data = encode_entry_segment(ORDERS, block)
+    ref = EntrySegmentRef(describe_entry_segment("a" * 32, data, block), 0, 0, 1)
     with pytest.raises(CorruptionError, match="do not fit together"):
         decode_entry_segment(data, table_state(), ref, "seg")
 
 
 def test_a_forged_count_takes_no_memory() -> None:
     block = block_of([LiveRowSet(0, 1, entry(), UNAMENDED)])
-    body = unseal(encode_entry_segment(ORDERS, block, with_ids=False), "seg")
+    body = unseal(encode_entry_segment(ORDERS, block), "seg")
     data = seal(body.replace(b'"count":1', b'"count":4294967295'))
     stated = describe_entry_segment("a" * 32, data, block).model_copy(
         update={"rowset_count": 2**32 - 1}
     )
     with pytest.raises(CorruptionError, match="4294967295 object ids have"):
-        decode_entry_segment(
-            data, table_state(), EntrySegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg"
-        )
+        decode_entry_segment(data, table_state(), EntrySegmentRef(stated, 0, 2**32 - 2, 1), "seg")

@@ -192,11 +192,11 @@ def test_the_objects_of_a_segment_are_those_of_its_live_entries(seed: int) -> No
 
 
 def check_consecutive(log: Log, state: Snapshot) -> None:
-    """A segment of `add_rowsets` has no ids: they begin with that of its reference."""
+    """The ids of a segment of `add_rowsets` begin with the one that the fold gives."""
     log.limits = replace(log.limits, listed_rowsets=1)
     state = log.commit(append(*(entry() for _ in range(5))), state)
     table = state.table("orders")
-    refs: list[EntrySegmentRef] = [r for r in table.rowsets.segments if r.epoch is not None]
+    refs: list[EntrySegmentRef] = [*table.rowsets.segments]
     data = log.store.get(checkpoint_name(refs[-1].segment.object))
     found = decode_segment_objects(data, refs[-1], "a segment")
     second = refs[-1].first_id + 1

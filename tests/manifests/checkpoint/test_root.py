@@ -1,11 +1,26 @@
-"""Roots lead to earlier checkpoints through a short list."""
+"""Roots state each fact once, and lead to earlier checkpoints through a short list."""
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
-from colonnade.manifests.checkpoint.root import CheckpointRef, plan_earlier
-from colonnade.manifests.model.codec import byte_check
+import pytest
+
+from colonnade.manifests.checkpoint.root import (
+    CheckpointRef,
+    decode_root_value,
+    decode_table_record,
+    encode_root,
+    encode_table_record,
+    plan_earlier,
+)
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.log.log import create_database
+from colonnade.manifests.model.codec import byte_check, unseal
+from colonnade.manifests.state.snapshot import BatchMap
+from colonnade.manifests.store import MemoryStore
+from tests.log_samples import table_state
 
 
 def test_the_list_of_earlier_checkpoints_stays_short_and_leads_everywhere() -> None:
@@ -33,3 +48,31 @@ def test_epochs_between_checkpoints_ascend() -> None:
     kept = [ref.epoch for ref in plan_earlier(refs, 300)]
     assert all(a > b for a, b in pairwise(kept))
     assert plan_earlier(refs, 100)[0].epoch == 99
+
+
+NONE = {"type": "const", "base": "0", "data": ""}
+NO_ENTRIES = {
+    **{"count": 0, "pages": 1, "bundles": []},
+    **{"bundle_indexes": NONE, "offsets": NONE, "lengths": NONE},
+}
+"""The reference to a map without entries."""
+
+
+def test_a_table_that_states_its_batches_twice_is_refused() -> None:
+    record = {**encode_table_record(table_state()), "batches": {"app": 7}}
+    assert decode_table_record(record, "a record", no_batches).batches == {"app": 7}
+    with pytest.raises(CorruptionError, match="a record"):
+        decode_table_record({**record, "stored_batches": NO_ENTRIES}, "a record", no_batches)
+
+
+def test_a_root_that_has_tables_and_refers_to_them_is_refused() -> None:
+    head = create_database(MemoryStore(), lone_table=False)
+    root = json.loads(unseal(encode_root(head, ()), "a root"))
+    stored = {**root, "stored_tables": {"records": NO_ENTRIES, "names": NO_ENTRIES}}
+    assert decode_root_value(stored, 0, "a root").stored_tables is not None
+    with pytest.raises(CorruptionError, match="a root"):
+        decode_root_value({**stored, "tables": [encode_table_record(table_state())]}, 0, "a root")
+
+
+def no_batches(*_: object) -> BatchMap:
+    raise AssertionError

@@ -30,4 +30,4 @@ def segment_of(count: int) -> EntrySegmentRef:
         row_count=count,
         byte_count=count,
     )
-    return EntrySegmentRef(described, 0, count)
+    return EntrySegmentRef(described, 0, count, 1)

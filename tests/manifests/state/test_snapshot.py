@@ -112,7 +112,7 @@ def test_a_table_names_the_objects_that_list_its_rowsets() -> None:
     segment = EntrySegment(
         object="a" * 32, check=CHECK, rowset_count=2, row_count=9, deleted_count=4, byte_count=1
     )
-    ref = EntrySegmentRef(segment, 3, 7)
+    ref = EntrySegmentRef(segment, 3, 7, 2)
     state = replace(table_state(), rowsets=RowSets(segments=(ref,)))
     assert state.listing_objects() == {segment.object}
     assert ref.live_row_count == 5
