@@ -27,6 +27,7 @@ from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.origins import NEW, RowOrigins
 from colonnade.manifests.commit.change import KeyGuard, TableRead
+from colonnade.manifests.errors import RepeatedMatchError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry, RowSetNumber
 from colonnade.manifests.model.operations import RowKind
@@ -138,11 +139,18 @@ def reported_statement(
     `kind` is the kind of statement. `keys` are the columns that told the tasks which rows were
     missing, so that they inserted them. It is empty when something else decided that, and None when
     it did not matter. `replaced` are RowSets whose columns tasks have written. Raises
-    InvalidInputError for a row that the table does not have.
+    InvalidInputError for a row that the table does not have, and RepeatedMatchError if several rows
+    replace one row.
     """
     deleted = _united(report.deleted for report in reports)
     moved = _united(report.moved_rows() for report in reports)
     inserted = sum(report.inserted_count() for report in reports)
+    written = sum(entry.rows for report in reports for entry in report.rowsets)
+    if written - inserted != sum(map(len, moved.values())):
+        raise RepeatedMatchError(
+            f"Several rows of the {kind} replace one row of table {table.name!r}; have at most one"
+            " row of the source match each row of the table."
+        )
     guards: tuple[KeyGuard, ...] = ()
     if keys is not None and inserted:
         guards = (_guard(log.store, table, reports, keys),)

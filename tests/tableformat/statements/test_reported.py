@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pyroaring import BitMap
 
 import colonnade
-from colonnade import ConflictError, InvalidInputError
+from colonnade import ConflictError, InvalidInputError, RepeatedMatchError
 from colonnade.manifests.arrays.origins import NEW, encode_origins
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.ids import new_job_id
@@ -121,6 +121,19 @@ def test_a_moved_row_that_the_table_does_not_have_is_refused(
     [(rowset, [row])] = ((n, [*each]) for n, each in deleted.items())
     with pytest.raises(InvalidInputError, match="planned on another state"):
         world.merge(world.report(written=(5,), origins=[(rowset, row)]))
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_rows_that_replace_one_row_are_refused_whichever_tasks_wrote_them(
+    world: World, tasks: int
+) -> None:
+    twice = [(0, 3), (0, 4), (0, 3)]
+    reports = [world.report(written=(3, 4, 3), origins=twice)]
+    if tasks == 2:
+        halves = (((3, 4), twice[:2]), ((3,), twice[2:]))
+        reports = [world.report(written=ids, origins=each) for ids, each in halves]
+    with pytest.raises(RepeatedMatchError, match="replace one row of table 't'"):
+        world.merge(*reports)
 
 
 @pytest.mark.parametrize(
