@@ -45,6 +45,7 @@ from tests.simulation.keyed.rows import check_keyed, key_of
 from tests.simulation.keyed.sight import Sight
 from tests.simulation.keyed.statements import KeyedStep, Rivals
 from tests.simulation.properties import AllStated, stated_after
+from tests.simulation.replaced import ReplacedRows
 from tests.simulation.rows import (
     ALL_ROWS,
     NUMBER,
@@ -96,6 +97,7 @@ class Oracle:
     numbered: int = 0
     generated: int = 0
     sight: Sight | None = None
+    replaced: ReplacedRows | None = None
     facts: list[AllFacts] = field(default_factory=list)
     deleted: list[Deletions] = field(default_factory=list)
     stated: list[AllStated] = field(default_factory=list)
@@ -134,6 +136,8 @@ class Oracle:
         buried = _deletions(epoch)
         self.deleted.append(deletions_after(self.deleted, self.names, epoch, buried))
         self._check_keyed(number)
+        if self.replaced is not None:
+            self.replaced.check(epoch, self.names, KEYED)
         self.forbidden.append(self._forbidden(epoch))
         self._check_constraints(number)
         for operation in epoch.ops:

@@ -34,6 +34,7 @@ from tests.simulation.keyed.rows import SCHEMA, STRICT
 from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.keyed.sight import Sight
 from tests.simulation.oracle import Oracle
+from tests.simulation.replaced import ReplacedRows
 from tests.simulation.rows import LAYOUTS, Shape
 from tests.simulation.seeded import seeded
 from tests.simulation.sizes import FORMS, draw_limits
@@ -128,6 +129,7 @@ class World:
             copied_rows=2 if seed % 2 == 0 else LIMITS.copied_rows,
             copied_bytes=1 if seed % 10 == 3 else LIMITS.copied_bytes,
         )
+        self.oracle.replaced = ReplacedRows(self.disk, self.limits)
         if keyed:
             self.oracle.sight = Sight(self.disk, self.limits)
         with seeded(self.order, self.form):

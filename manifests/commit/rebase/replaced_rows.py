@@ -35,6 +35,7 @@ from colonnade.manifests.store.base import ObjectStore
 Origins = Sequence[RowOrigins]
 """Where the rows of the RowSets that a change adds to a table come from, in their order."""
 
+NO_ROWS = FrozenBitMap()
 _PART = 1 << 20
 
 
@@ -78,10 +79,10 @@ def replaced_places(origins: Origins, deleted: Mapping[int, FrozenBitMap]) -> It
         numbers = each.array()
         for rowset, at in by_rowset(numbers):
             rows = rowsets_and_rows(numbers[at])[1]
-            among = np.asarray(deleted[rowset].to_array(), np.int64)
-            found = np.searchsorted(among, rows)
-            assert (among.take(found, mode="clip") == rows).all(), "A replaced row stays."
-            numbers[at] = firsts[rowset] + found
+            gone = deleted.get(rowset, NO_ROWS)
+            assert FrozenBitMap(rows) <= gone, "A replaced row stays."
+            among = np.asarray(gone.to_array(), np.int64)
+            numbers[at] = firsts[rowset] + np.searchsorted(among, rows)
         yield numbers
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.origins import origins_of
 from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.commit import conflicts
 from colonnade.manifests.commit.change import Change
@@ -28,7 +29,7 @@ from colonnade.manifests.model.entries import DeletionVectorEntry, PartitionValu
 from colonnade.manifests.model.operations import AddCheck, Compaction, ReplaceColumn
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.statements import overwrite_partitions
+from colonnade.tableformat.statements import overwrite_partitions, update
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.every import RULED, SORTED
@@ -38,6 +39,10 @@ from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug, Plant, overlooks
+
+
+def _of_other_rows(rowset: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return origins_of(rowset, rows[::-1])
 
 
 def _unless_constraint(mine: Any, theirs: Any, declared: bool) -> bool:
@@ -194,6 +199,14 @@ BUGS: tuple[Bug, ...] = (
         "rows keep their numbers through a compaction",
         lambda: patch.object(RowMap, "carry", lambda moves, index, rows: {0: rows}),
         long=True,
+    ),
+    Bug(
+        "new versions of rows replace rows where a compaction has moved them from",
+        lambda: patch.object(carried, "carried_origins", lambda op, first, origins, moves: origins),
+    ),
+    Bug(
+        "new versions of rows replace the rows beside those that they are versions of",
+        lambda: patch.object(update, "origins_of", _of_other_rows),
     ),
     Bug(
         "the later of two replacements of a column undoes the earlier",
