@@ -54,13 +54,18 @@ from colonnade.manifests.vacuum.objects import describe
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
 from colonnade.tableformat.verify.job import Unit
+from colonnade.tableformat.verify.replaced_rows_check import check_replaced_rows
 
 
 @dataclass(slots=True)
 class LogCheck:
-    """Checks the log. `findings` grow during the run; `state` is the newest reachable state."""
+    """Checks the log. `findings` grow during the run; `state` is the newest reachable state.
+
+    With `origins`, it also reads which rows the rows of each epoch replace.
+    """
 
     log: LogReader
+    origins: bool = False
     findings: list[Finding] = field(default_factory=list)
     state: Snapshot | None = None
 
@@ -180,7 +185,10 @@ class LogCheck:
                     state = self.state = self.log.read_anchored(item)
                     broken, number = False, state.epoch
                 elif not broken:
-                    state = self.state = apply_epoch(state, item)
+                    before, state = state, apply_epoch(state, item)
+                    self.state = state
+                    if self.origins:
+                        self.findings += check_replaced_rows(self.log, before, item)
                     if newest is not None and number == newest[0].epoch:
                         self._compare(state, newest)
             except ColonnadeError as error:

@@ -16,6 +16,7 @@ from typing import Any
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
@@ -52,7 +53,7 @@ def verify(
             f" {depth!r}."
         )
     log, start = log.uncached, time.monotonic()
-    seen = _look(log, tables, epoch)
+    seen = _look(log, depth, tables, epoch)
     findings = seen.findings
     read = 0
     if depth > 1:
@@ -118,17 +119,17 @@ class _Seen:
     findings: list[Finding]
 
 
-def _look(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
+def _look(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Seen:
     """Check the log and the files; again when vacuum removed some of them meanwhile."""
     for _ in range(_TRIES):
-        seen = _look_once(log, tables, epoch)
+        seen = _look_once(log, depth, tables, epoch)
         if not seen.findings or not _has_let_go(log, seen.newest):
             break
     return seen
 
 
-def _look_once(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
-    check = LogCheck(log).run()
+def _look_once(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Seen:
+    check = LogCheck(log, origins=depth > 1).run()
     if check.state is not None:
         log.require_live(check.state)
     state = check.state if epoch is None else log.read_at(epoch)
@@ -179,7 +180,7 @@ def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> 
 
 def _is_of_what_stays(finding: Finding, used: set[str]) -> bool:
     """Return whether a finding is about the log, including inline RowSets, or an object in use."""
-    if finding.rowset is None or finding.file is None:
+    if finding.file is None or (finding.rowset is None and finding.file.startswith(MANIFEST)):
         return True
     return not used.isdisjoint(re.split("[/.]", finding.file))
 
