@@ -36,6 +36,9 @@ from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.settings import WriteSettings
 
+_MOST_TAKEN = 2**30
+"""The most bytes of rows that are brought into the order of the rows that they replace."""
+
 
 def evaluate_upsert(
     log: Log,
@@ -70,8 +73,8 @@ def evaluate_upsert(
     matched = np.concatenate([np.zeros(0, np.int64), *given])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
     replaced, sources = np.concatenate([np.zeros(0, np.int64), *origins]), RowSources()
-    if not identity_columns(table.schema):
-        # Only they need the order of the replaced rows, in which texts take at most 2 GiB.
+    if source.nbytes > _MOST_TAKEN and not identity_columns(table.schema):
+        # Rows in another order than they came need columns of one chunk, of at most 2 GiB.
         order = np.argsort(matched, kind="stable")
         matched, replaced = matched[order], replaced[order]
     sources.add(replaced)

@@ -8,6 +8,7 @@
     block_check.py   the values of one block against its index
     order_check.py  partition_check.py   rows against the sort key, and against the partition
     key_check.py     rows of a table that share its primary key
+    replaced_rows_check.py  which rows the rows of an epoch replace
     job.py           RowSets to check, as a value for other machines
     run.py           a whole database, on threads
 
