@@ -60,7 +60,6 @@ _PLACES = {
     "DropDefault": "colonnade.tableformat.table.alteration",
     "DropNotNull": "colonnade.tableformat.table.alteration",
     "DropPrimaryKey": "colonnade.tableformat.table.alteration",
-    "EarlierColumn": "colonnade.manifests.model.schema",
     "Finding": "colonnade.tableformat.verify.findings",
     "Generation": "colonnade.manifests.model.schema",
     "History": "colonnade.tableformat.table.history",

@@ -17,7 +17,6 @@ from colonnade.manifests.errors import StoreError as StoreError
 from colonnade.manifests.errors import UnsupportedFormatError as UnsupportedFormatError
 from colonnade.manifests.model.schema import ArrayType as ArrayType
 from colonnade.manifests.model.schema import ColumnDefault as ColumnDefault
-from colonnade.manifests.model.schema import EarlierColumn as EarlierColumn
 from colonnade.manifests.model.schema import Generation as Generation
 from colonnade.manifests.model.schema import IdentityColumn as IdentityColumn
 from colonnade.manifests.model.schema import MapType as MapType
@@ -123,7 +122,6 @@ __all__ = [
     "DropDefault",
     "DropNotNull",
     "DropPrimaryKey",
-    "EarlierColumn",
     "Finding",
     "Generation",
     "History",

@@ -97,7 +97,6 @@ def add(
     with RowSetWriter(store, state.prefix, new_job_id(), state.schema, (), chosen) as writer:
         writer.write(rows)
         [entry] = writer.close()
-    entry = entry.model_copy(update={"schema_id": state.schema_id})
     change = Change(new_transaction_id(), "append", (AddRowSet(table=state.id, rowset=entry),))
     table._log.commit(change, table._snapshot)
     table.refresh()

@@ -13,7 +13,7 @@ from colonnade.tableformat.table.table import ArrowTable
 def set_key(table: ArrowTable, columns: Sequence[str]) -> ArrowTable:
     """Give a table a primary key, without a look at its rows."""
     state = table._state
-    ids = tuple(state.schema.field(name).ids[0] for name in columns)
+    ids = tuple(state.schema.field(name).id for name in columns)
     op = SetPrimaryKey(table=state.id, columns=ids)
     table._log.commit(Change(new_transaction_id(), "alter_table", (op,)), table._snapshot)
     table.refresh()

@@ -6,22 +6,19 @@ Each case is one kind of change in one kind of nesting, and has fields of every 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.evolution.columns import FIXED, NARROW, OTHERS, WIDER, WIDEST, Column, Columns
 
 ROWS = 20
 """The rows of a block."""
-
-_NEW_IDS = 10_000
-"""What is added to the id of a field when it widens."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +32,12 @@ class Case:
     @property
     def before(self) -> TableSchema:
         """The column before the change."""
-        return TableSchema(fields=(_field(self.old, {}),))
+        return TableSchema(fields=(_field(self.old),))
 
     @property
     def after(self) -> TableSchema:
         """The column after the change."""
-        return TableSchema(fields=(_field(self.new, _types(self.old)),))
+        return TableSchema(fields=(_field(self.new),))
 
     @property
     def stored(self) -> pa.RecordBatch:
@@ -53,25 +50,14 @@ class Case:
         return _batch(self.after, self.new, self.values)
 
 
-def _types(column: Column) -> dict[int, str]:
-    found = {column.key: column.type}
-    for child in column.children:
-        found.update(_types(child))
-    return found
-
-
-def _field(column: Column, before: Mapping[int, str]) -> SchemaField:
-    """Return a column whose ids are its keys. A field that has widened has another id."""
+def _field(column: Column) -> SchemaField:
+    """Return a column whose ids are its keys."""
     found = column.field()
-    found = found.with_children(_field(child, before) for child in column.children)
+    found = found.with_children(_field(child) for child in column.children)
     if column.type == "map":
         key, value = found.children()
         found = found.with_children((key.model_copy(update={"nullable": False}), value))
-    old = before.get(column.key, column.type)
-    if old == column.type:
-        return found.model_copy(update={"id": column.key})
-    earlier = (EarlierColumn(id=column.key, type=old),)
-    return found.model_copy(update={"id": column.key + _NEW_IDS, "earlier": earlier})
+    return found.model_copy(update={"id": column.key})
 
 
 def _batch(schema: TableSchema, column: Column, values: tuple[Any, ...]) -> pa.RecordBatch:

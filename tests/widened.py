@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema, decimal_digits
+from colonnade.manifests.model.schema import SchemaField, TableSchema, decimal_digits
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 PAIRS = (
@@ -66,12 +66,11 @@ class Widened:
 
 
 def widened(old: str, new: str, seed: int = 0) -> Widened:
-    """Return the rows of a column `a`, whose id was 1 and is 3, beside the number `row`."""
+    """Return the rows of a column `a`, whose id is 1, beside the number `row`."""
     values = [value for block in _blocks(old, random.Random(seed)) for value in block]
     row = SchemaField(id=2, name="row", type="int")
     narrow = SchemaField(id=1, name="a", type=old)
-    earlier = (EarlierColumn(id=1, type=old),)
-    wide = SchemaField(id=3, name="a", type=new, earlier=earlier)
+    wide = SchemaField(id=1, name="a", type=new)
     before, after = TableSchema(fields=(narrow, row)), TableSchema(fields=(wide, row))
     wider = [None if value is None else model_of(value, new) for value in values]
     return Widened(before, after, _batch(before, values), _batch(after, wider))

@@ -16,19 +16,25 @@ from colonnade.manifests.arrays.partitions import Partitions
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
-from colonnade.manifests.model.widening import keeps_bounds, widened_bound
+from colonnade.manifests.model.statistics import (
+    Bound,
+    bound_tag,
+    decode_bound,
+    in_tag,
+    tag_widens,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """One column of a `BoundsTable`. Every array has one element for each row of the table.
 
-    `low` and `high` are int64 or float64 arrays, or object arrays of int, str or bytes. Where
-    `known` is false, they hold arbitrary values. Bounds never cover NULL or NaN. `nulls` and `nans`
-    are -1 where the number is unknown.
+    `tag` says what the numbers mean (`statistics.py`). `low` and `high` are int64 or float64
+    arrays, or object arrays of int, str or bytes. Where `known` is false, they hold arbitrary
+    values. Bounds never cover NULL or NaN. `nulls` and `nans` are -1 where the number is unknown.
     """
 
+    tag: str
     low: NDArray[np.generic]
     high: NDArray[np.generic]
     known: NDArray[np.bool_]
@@ -43,12 +49,23 @@ class Bounds:
     def take(self, indexes: NDArray[np.int64]) -> Bounds:
         """Return the bounds of the things at these indexes."""
         return Bounds(
+            self.tag,
             self.low[indexes],
             self.high[indexes],
             self.known[indexes],
             self.nulls[indexes],
             self.nans[indexes],
         )
+
+    def in_tag(self, tag: str) -> Bounds | None:
+        """Return the bounds in the tag of a wider type; None if the type is no wider one."""
+        if self.tag == tag or not self.known.any():
+            return self if self.tag == tag else replace(self, tag=tag)
+        if not tag_widens(self.tag, tag):
+            return None
+        low = tagged_array(self.low, self.known, self.tag, tag)
+        high = tagged_array(self.high, self.known, self.tag, tag)
+        return replace(self, tag=tag, low=low, high=high)
 
 
 Members = Callable[[NDArray[np.int64], Sequence[Bound]], NDArray[np.bool_]]
@@ -74,16 +91,14 @@ class BoundsTable:
         columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
         return BoundsTable(self.rows[indexes], columns)
 
-    def in_type(self, column: int, name: str, earlier: Sequence[tuple[int, str]]) -> Bounds | None:
-        """Return the bounds of a column in its present type, or None if nothing is known.
+    def of(self, column: int, tag: str) -> Bounds | None:
+        """Return the bounds of a column in a tag, or None if nothing is known in it.
 
-        `earlier` has the ids and types that it had before, the oldest first.
+        RowSets may have been written before the type of the column widened. The bounds of a wider
+        type than that of the tag say nothing.
         """
         found = self.columns.get(column)
-        for each, narrower in reversed(earlier):
-            if each in self.columns:
-                found = joined_bounds(found, widened_bounds(self.columns[each], narrower, name))
-        return found
+        return None if found is None else found.in_tag(tag)
 
     def with_open_nulls(self, ids: Iterable[int]) -> BoundsTable:
         """Return the bounds with an unknown number of NULLs in some columns."""
@@ -108,17 +123,15 @@ def bounds_table(
 ) -> BoundsTable:
     """Arrange statistics by column. Bounds are unknown where a thing has no statistics.
 
-    A column whose type has widened has bounds under each of its ids. Columns that are not in the
-    schema are left out. Raises CorruptionError for a bound that does not fit its column; `name`
-    returns the name of the thing at an index, for the message.
+    Columns that are not in the schema are left out. Raises CorruptionError for a bound that does
+    not fit its column; `name` returns the name of the thing at an index, for the message.
     """
     known = {column for each in statistics for column in each}
     return BoundsTable(
         np.asarray(rows, dtype=np.int64),
         {
             column.id: _column_bounds([each.get(column.id) for each in statistics], column, name)
-            for field in schema.fields
-            for column in field.as_stored()
+            for column in schema.fields
             if column.id in known
         },
         partitions,
@@ -128,14 +141,14 @@ def bounds_table(
 def _column_bounds(
     statistics: Sequence[ColumnStatistics | None], column: SchemaField, name: Callable[[int], str]
 ) -> Bounds:
-    kinds = bound_kinds(column)
+    tag = bound_tag(column.type)
     low: list[Bound | None] = [None] * len(statistics)
     high = low.copy()
     for index, each in enumerate(statistics):
         if each is None or each.min is None or each.max is None:
             continue
         try:
-            low[index], high[index] = decode_bound(each.min, kinds), decode_bound(each.max, kinds)
+            low[index], high[index] = decode_bound(each.min, tag), decode_bound(each.max, tag)
         except CorruptionError as error:
             raise CorruptionError(
                 f"The statistics of column {column.name!r} of {name(index)} are damaged:"
@@ -145,47 +158,23 @@ def _column_bounds(
     # Without statistics the number of NULLs is unknown too, which -1 says.
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
     nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
-    return Bounds(bound_array(low), bound_array(high), known, nulls, nans)
+    return Bounds(tag, bound_array(low), bound_array(high), known, nulls, nans)
 
 
-def widened_bounds(bounds: Bounds, old: str, new: str) -> Bounds:
-    """Return bounds of a column in the wider type of the column. `model/widening.py` says how."""
-    if keeps_bounds(old, new):
-        return bounds
-
-    def values(side: NDArray[np.generic]) -> NDArray[np.generic]:
-        pairs = zip(side.tolist(), bounds.known.tolist(), strict=True)
-        return bound_array([widened_bound(v, old, new) if known else None for v, known in pairs])
-
-    return replace(bounds, low=values(bounds.low), high=values(bounds.high))
+def tagged_array(
+    values: NDArray[np.generic], known: NDArray[np.bool_], tag: str, wanted: str
+) -> NDArray[np.generic]:
+    """Return bounds in another tag. Requires: the one tag widens to the other."""
+    if tag == wanted:
+        return values
+    pairs = zip(values.tolist(), known.tolist(), strict=True)
+    return bound_array([in_tag(value, tag, wanted) if there else None for value, there in pairs])
 
 
-def joined_bounds(newer: Bounds | None, older: Bounds) -> Bounds:
-    """Return the bounds of one column: `newer` where they are stated, and else `older`."""
-    if newer is None:
-        return older
-    chosen = newer.stated
-    known = np.where(chosen, newer.known, older.known)
-
-    def values(new: NDArray[np.generic], old: NDArray[np.generic]) -> NDArray[np.generic]:
-        if new.dtype == old.dtype and new.dtype.kind != "O":
-            return np.where(chosen, new, old)
-        pairs = zip(chosen.tolist(), new.tolist(), old.tolist(), known.tolist(), strict=True)
-        return bound_array([(n if c else o) if k else None for c, n, o, k in pairs])
-
-    return Bounds(
-        values(newer.low, older.low),
-        values(newer.high, older.high),
-        known,
-        np.where(chosen, newer.nulls, older.nulls),
-        np.where(chosen, newer.nans, older.nans),
-    )
-
-
-def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bounds:
+def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int], tag: str) -> Bounds:
     """Concatenate the bounds of one column from several tables. None: the column is unknown there.
 
-    `lengths` are the numbers of rows of the tables.
+    `lengths` are the numbers of rows of the tables, and `tag` is that of all bounds.
     """
     unknown = [np.full(length, -1, np.int64) for length in lengths]
     none = np.zeros(0, np.int64)
@@ -199,6 +188,7 @@ def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bou
             found += [value if known else None for value, known in pairs]
     low, high = values["low"], values["high"]
     return Bounds(
+        tag,
         bound_array(low),
         bound_array(high),
         np.array([bound is not None for bound in low], np.bool_),

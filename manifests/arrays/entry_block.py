@@ -27,7 +27,7 @@ PLACES = ("directory", "packed", "inline")
 
 NUMBERS = (
     *("ids", "epochs", "places", "rows", "bytes", "cuts", "footer_lengths", "footer_crc32cs"),
-    *("schema_ids", "partition_layout_ids", "sort_order_ids", "unsynced"),
+    *("partition_layout_ids", "sort_order_ids", "unsynced"),
     *("clean_epochs", "first_written_ms", "last_written_ms"),
 )
 """The numbers of an entry. `places` are indexes into PLACES. `cuts` is 0 for irregular cuts."""
@@ -223,7 +223,7 @@ class EntryBlock:
                 "length": entry.pop("footer_lengths"),
                 "crc32c": entry.pop("footer_crc32cs"),
             }
-            for name in ("schema_id", "partition_layout_id", "sort_order_id"):
+            for name in ("partition_layout_id", "sort_order_id"):
                 entry[name] = entry.pop(f"{name}s")
             entry["unsynced"] = bool(entry["unsynced"])
             clean = entry.pop("clean_epochs")
@@ -317,7 +317,6 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         "cuts": [e.cuts if isinstance(e.cuts, int) else 0 for e in entries],
         "footer_lengths": [e.footer.length for e in entries],
         "footer_crc32cs": [e.footer.crc32c for e in entries],
-        "schema_ids": [e.schema_id for e in entries],
         "partition_layout_ids": [e.partition_layout_id for e in entries],
         "sort_order_ids": [e.sort_order_id for e in entries],
         "unsynced": [int(e.unsynced) for e in entries],

@@ -42,7 +42,6 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
-from colonnade.manifests.model.statistics import ANY_KIND, bound_kinds
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.snapshot import EntrySegmentRef, TableState
@@ -84,7 +83,6 @@ class EntrySegmentBody(Model):
     cuts: IntegerVector
     footer_lengths: IntegerVector
     footer_crc32cs: IntegerVector
-    schema_ids: IntegerVector
     partition_layout_ids: IntegerVector
     sort_order_ids: IntegerVector
     unsynced: IntegerVector
@@ -287,12 +285,11 @@ def _decode_columns(
 
     Dropped columns may have bounds of any kind, because no reader uses them.
     """
-    fields = {form.id: form for field in table.schema.fields for form in field.as_stored()}
+    fields = {field.id: field for field in table.schema.fields}
     decoded = {}
     for column, vectors in body.columns.items():
         field = fields.get(column)
-        kinds = ANY_KIND if field is None else bound_kinds(field)
         title = column if field is None else field.name
         place = f"{name}: column {title!r} of table {table.name!r}"
-        decoded[column] = decode_statistics(vectors, body.count, kinds, place)
+        decoded[column] = decode_statistics(vectors, body.count, field, place)
     return decoded

@@ -11,6 +11,8 @@ from colonnade.manifests.arrays.bounds import Bounds, Keep, concat_bounds
 from colonnade.manifests.arrays.entry_block import Entries
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
 from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import bound_tag
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet
 
@@ -75,11 +77,12 @@ class EntryTable(Sequence[LiveRowSet]):
     def __iter__(self) -> Iterator[LiveRowSet]:
         return iter(self.to_list())
 
-    def bounds(self, column: int) -> Bounds:
+    def bounds(self, column: SchemaField) -> Bounds:
         """Return the bounds of a column, ordered by RowSet id."""
-        parts = [part.bounds().columns.get(column) for part in self._parts]
+        tag = bound_tag(column.type)
+        parts = [part.bounds().of(column.id, tag) for part in self._parts]
         lengths = [len(part.ids) for part in self._parts]
-        return concat_bounds(parts, lengths).take(self._kept_places())
+        return concat_bounds(parts, lengths, tag).take(self._kept_places())
 
     def partitions(self) -> Partitions:
         """Return the partitions of the RowSets, ordered by RowSet id."""

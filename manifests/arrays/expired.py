@@ -12,7 +12,7 @@ from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.regions import Interval, Mask, Region
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.model.statistics import bound_tag, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 
@@ -56,8 +56,7 @@ def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTabl
     if table.lifetimes is None or table.now_ms is None:
         return bounds
     expiring = {each.column for each in table.lifetimes.columns}
-    ids = [each for f in table.schema.fields if f.ids[0] in expiring for each in f.ids]
-    return bounds.with_open_nulls(ids) if ids else bounds
+    return bounds.with_open_nulls(expiring) if expiring else bounds
 
 
 def _share(rowset: LiveRowSet, region: Region) -> float:
@@ -78,7 +77,7 @@ def _extent(entry: RowSetEntry, column: SchemaField) -> tuple[int, int, int] | N
     stated = entry.statistics.get(column.id)
     if stated is None or stated.min is None or stated.max is None:
         return None
-    low, high = (decode_bound(each, (int,)) for each in (stated.min, stated.max))
+    low, high = (decode_bound(each, bound_tag(column.type)) for each in (stated.min, stated.max))
     assert isinstance(low, int)
     assert isinstance(high, int)
     return low, high, stated.nulls
@@ -93,5 +92,5 @@ def _time_column(table: TableState) -> SchemaField:
 def _until(column: SchemaField, end_ms: int) -> Region:
     """Return the rows whose time is not after an end. A date begins at midnight UTC."""
     end = end_ms // DAY_MS if column.type == "date" else end_ms * 1000
-    interval = Interval(column=column.id, high=encode_bound(end))
+    interval = Interval(column=column.id, high=encode_bound(end, bound_tag(column.type)))
     return Region(intervals=(interval,), columns=(column,))

@@ -21,6 +21,7 @@ from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statistics import WHOLE
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 
@@ -128,8 +129,8 @@ def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:
     if lives is not None:
         first = {each for each in (lives.time_column, lives.expires_column) if each is not None}
     ids = {side.column for t in table.tombstones for each in t.regions for side in each}
-    fields = [f for f in table.schema.fields if f.id in ids or f.ids[0] in first]
-    wanted = {form.id for each in fields for form in each.as_stored()}
+    fields = [f for f in table.schema.fields if f.id in ids or f.id in first]
+    wanted = {each.id for each in fields}
     statistics: list[Mapping[int, ColumnStatistics]] = [
         {column: found for column, found in rowset.entry.statistics.items() if column in wanted}
         for rowset in rowsets
@@ -148,4 +149,5 @@ def _times(rowsets: Sequence[LiveRowSet]) -> Bounds:
     times = [rowset.entry.written_ms for rowset in rowsets]
     low, high = (np.array([t[end] * 1000 if t else 0 for t in times], np.int64) for end in (0, 1))
     none = np.zeros(len(times), np.int64)
-    return Bounds(low, high, np.array([t is not None for t in times], np.bool_), none, none)
+    known = np.array([t is not None for t in times], np.bool_)
+    return Bounds(WHOLE, low, high, known, none, none)

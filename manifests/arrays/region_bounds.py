@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bound_array
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import bound_tag
 
 Flags = NDArray[np.bool_]
 
@@ -61,8 +62,7 @@ def _shape(interval: Interval) -> _Shape:
 
 def _known(column: SchemaField, bounds: BoundsTable) -> Bounds | None:
     """Return the bounds of a column, in its present type."""
-    earlier = [(each.id, str(each.type)) for each in column.earlier or ()]
-    return bounds.in_type(column.id, str(column.type), earlier)
+    return bounds.of(column.id, bound_tag(column.type))
 
 
 def _meet(

@@ -19,7 +19,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
-from colonnade.manifests.model.widening import may_overflow
+from colonnade.manifests.model.widening import may_overflow, widens
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import TableState
 
@@ -31,9 +31,9 @@ def fits_columns(change: Change, planned: TableState, current: TableState) -> bo
     """Return whether a change of a table, planned on one state, is right in a later state.
 
     Only columns are compared. The rows of a change may fit, and still be wrong: a statement that
-    inserts missing keys has looked for them under the ids that the key columns had. A compaction
-    writes no new values, which a user would have meant for a column by its name. Whether columns
-    can be replaced is another question (`fits_replacements`).
+    inserts missing keys has looked for them as values of the types that the key columns had. A
+    compaction writes no new values, which a user would have meant for a column by its name. Whether
+    columns can be replaced is another question (`fits_replacements`).
     """
     old, new = planned.schema, current.schema
     ops = [op for op in change.ops if isinstance(op, Written) and op.table == current.id]
@@ -41,7 +41,7 @@ def fits_columns(change: Change, planned: TableState, current: TableState) -> bo
     return (
         rows_fit(old, new)
         and (not has_values or same_by_name(old, new))
-        and all(_keep_ids(g.columns, old, new) for g in change.keys if g.table == current.id)
+        and all(keep_types(g.columns, old, new) for g in change.keys if g.table == current.id)
     )
 
 
@@ -78,8 +78,8 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
     """Return whether RowSets written for some columns are correct under other columns, by id.
 
     A column may have another name, comment or position, may have lost NOT NULL, and may have
-    widened: then it still states the id that the RowSets know it by. It must not be narrower again
-    after a restore, because no reader would find the values of the wider one. A date must not have
+    widened. It must not be narrower again after a restore, because no reader would take the values
+    of the wider one. A date must not have
     become a timestamp, because the range of the new dates was not checked. A new column must be
     nullable or have an initial value, and it must not be generated. The rules for fields of structs
     are the same.
@@ -89,42 +89,42 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
 
 def _fields_fit(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
     before = {field.id: field for field in written}
-    known = {each for field in written for each in field.ids}
     return all(
-        (field.may_be_absent and known.isdisjoint(field.ids))
-        if (own := _own(field, before)) is None
-        else _fits(own, field)
+        field.may_be_absent if (own := before.get(field.id)) is None else _fits(own, field)
         for field in current
     )
 
 
-def _own(field: SchemaField, before: dict[int, SchemaField]) -> SchemaField | None:
-    """Return the field that RowSets were written for, if it is the same one as `field`."""
-    return next((before[each] for each in reversed(field.ids) if each in before), None)
-
-
 def _fits(written: SchemaField, current: SchemaField) -> bool:
-    form = next((each for each in current.as_stored() if each.id == written.id), None)
     return (
-        form is not None
-        and not may_overflow(form.type, current.type)
+        _values_fit(written, current)
         and current.generated in (None, written.generated)
-        and _kind(written) == _kind(form)
         and (current.nullable or not written.nullable)
-        and _children_fit(written, form)
     )
 
 
-def _children_fit(written: SchemaField, current: SchemaField) -> bool:
+def _values_fit(written: SchemaField, current: SchemaField) -> bool:
+    own, other = written.type, current.type
+    if own == other:
+        return True
+    if isinstance(own, str) or isinstance(other, str):
+        return widens(own, other) and not may_overflow(own, other)
+    if own.type != other.type:
+        return False
     before, after = written.children(), current.children()
-    if isinstance(written.type, StructType):
+    if isinstance(own, StructType):
         return _fields_fit(before, after)
-    return all(_fits(w, c) for w, c in zip(before, after, strict=True))
+    return all(w.id == c.id and _fits(w, c) for w, c in zip(before, after, strict=True))
 
 
-def _kind(field: SchemaField) -> str:
-    """Return the type without its nested fields."""
-    return field.type if isinstance(field.type, str) else field.type.type
+def with_same_types(planned: TableSchema, current: TableSchema) -> TableSchema:
+    """Return the present columns whose types are those that a statement was planned for.
+
+    A predicate knows no values of a wider type. So bounds of other columns decide nothing for it.
+    """
+    types = {field.id: field.type for field in planned.fields}
+    kept = (f for f in current.fields if types.get(f.id, f.type) == f.type)
+    return TableSchema(fields=tuple(kept))
 
 
 def same_by_name(written: TableSchema, current: TableSchema) -> bool:
@@ -136,28 +136,27 @@ def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]
     before = {field.id: field for field in written}
     named = {field.name.casefold(): field.id for field in written}
     for field in current:
-        if named.get(field.name.casefold(), field.id) not in field.ids:
+        if named.get(field.name.casefold(), field.id) != field.id:
             return False
-        own = _own(field, before)
+        own = before.get(field.id)
         if own is not None and not _same_by_name(own.children(), field.children()):
             return False
     return True
 
 
 def _can_replace(operation: ReplaceColumn, table: TableState) -> bool:
-    """Return whether a table has the columns to replace, and these do not decide a row's place.
-
-    A replacement names all ids of its columns. So a column must not have got another id since.
-    """
-    named = set(operation.replacement.columns)
-    met = {each for f in table.schema.fields if not named.isdisjoint(f.ids) for each in f.ids}
-    return met == named and replaceable(table).issuperset(named)
+    """Return whether a table has the columns to replace, and these do not decide a row's place."""
+    return replaceable(table).issuperset(operation.replacement.columns)
 
 
-def _keep_ids(columns: Collection[int] | None, written: TableSchema, current: TableSchema) -> bool:
-    """Return whether some columns, or all for None, have the ids that they had.
+def keep_types(columns: Collection[int] | None, written: TableSchema, current: TableSchema) -> bool:
+    """Return whether some columns, or all for None, have the types that they had.
 
     A column that was dropped has none that matters.
     """
-    ids = {field.id for field in written.fields} if columns is None else set(columns)
-    return all(field.id in ids or ids.isdisjoint(field.ids) for field in current.fields)
+    after = {field.id: field.type for field in current.fields}
+    return all(
+        after.get(field.id, field.type) == field.type
+        for field in written.fields
+        if columns is None or field.id in columns
+    )

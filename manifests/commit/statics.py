@@ -93,7 +93,7 @@ def check_uses(operation: Operation, table: str, schema: TableSchema) -> None:
     static = static_fields(schema)
     for number, part in _uses(operation):
         for column in static:
-            if number in column.ids:
+            if number == column.id:
                 raise InvalidInputError(
                     f"Column {column.name!r} of table {table!r} is static, so that it cannot be a"
                     f" part of {part}; name another column."

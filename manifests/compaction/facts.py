@@ -72,7 +72,8 @@ def facts_of(table: TableState, entries: EntryTable) -> CompactionFacts:
     """Return what the log knows about some RowSets of a table."""
     first = last = None
     if table.sort_key:
-        first, last = _ranks(entries.bounds(table.sort_key[0].column), entries.rows)
+        column = table.schema.by_id(table.sort_key[0].column)
+        first, last = _ranks(entries.bounds(column), entries.rows)
         if table.sort_key[0].descending:
             first, last = -last, -first
     return CompactionFacts(

@@ -20,8 +20,14 @@ from colonnade.manifests.model.schema import (
     type_text,
     walk,
 )
-from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound, encode_bound
-from colonnade.manifests.model.widening import widened_bound
+from colonnade.manifests.model.statistics import (
+    REAL,
+    TEXT,
+    Bound,
+    bound_tag,
+    decode_bound,
+    encode_bound,
+)
 
 NAN = "f:nan"
 
@@ -38,9 +44,9 @@ _BITS = {
 _DAY_NS = 86_400 * 10**9
 
 
-def encode_value(value: Bound) -> str:
-    """Write one value of a column, which may be NaN."""
-    return encode_bound(value)
+def encode_value(value: Bound, data_type: DataType) -> str:
+    """Write one value of a type, which may be NaN."""
+    return encode_bound(value, bound_tag(data_type))
 
 
 def decode_value(text: str, column: SchemaField) -> Bound:
@@ -49,12 +55,12 @@ def decode_value(text: str, column: SchemaField) -> Bound:
     Raises CorruptionError for text that does not denote a value of the type.
     """
     collated = isinstance(column.type, str) and " collate " in column.type
-    kinds = (str,) if collated else bound_kinds(column)
-    if not kinds:
+    tag = TEXT if collated else bound_tag(column.type)
+    if not tag:
         raise CorruptionError(f"a column of type {type_text(column.type)} has no stored value.")
-    if text == NAN and kinds == (float,):
+    if text == NAN and tag == REAL:
         return float("nan")
-    value = decode_bound(text, kinds)
+    value = decode_bound(text, tag)
     if isinstance(value, int) and value not in _numbers(str(column.type)):
         raise CorruptionError(f"value {text!r:.100} is not a {type_text(column.type)}.")
     return value
@@ -101,11 +107,12 @@ def widened_values(column: SchemaField, wider: DataType) -> dict[str, Any]:
     Requires: `widens` allows it. The result has the keys of the fields to update.
     """
 
+    wider_column = column.model_copy(update={"type": wider})
+
     def in_wider(text: str | None) -> str | None:
         if text is None:
             return None
-        value = decode_value(text, column)
-        return encode_value(widened_bound(value, str(column.type), str(wider)))
+        return encode_value(decode_value(text, wider_column), wider)
 
     default = column.default
     if default is not None:

@@ -1,6 +1,6 @@
 """Properties of a table that name a column. Pure.
 
-The log names each column by the first id that it had, such as `merge.3` = `add` or `sequence` =
+The log names each column by its id, such as `merge.3` = `add` or `sequence` =
 `4`. So a property means the same column whatever that is called, and follows no change of columns.
 People give and see the names of columns.
 Spec: docs/spec/operations.md#properties-that-name-a-column
@@ -83,7 +83,7 @@ def by_name(properties: Properties, schema: TableSchema) -> Properties:
     """
     if not any(map(names_column, properties)):
         return properties
-    names = {str(field.ids[0]): field.name for field in schema.fields}
+    names = {str(field.id): field.name for field in schema.fields}
     return {
         _named(name, names.__getitem__): names[text] if is_sequence(name) else text
         for name, text in properties.items()
@@ -92,7 +92,7 @@ def by_name(properties: Properties, schema: TableSchema) -> Properties:
 
 
 def columns_of(name: str, text: str) -> set[str]:
-    """Return the columns that a property of the log names, each by its first id as text."""
+    """Return the columns that a property of the log names, each by its id as text."""
     column = column_of(name)
     return {*(() if column is None else (column,)), *((text,) if is_sequence(name) else ())}
 
@@ -113,7 +113,7 @@ def divided(
 def missing(properties: Properties, schema: TableSchema) -> Iterator[tuple[str, str]]:
     """Yield properties of the log that name a column which the schema lacks, and that column.
 
-    The column is its first id as text.
+    The column is its id as text.
     """
     there = _ids(schema.fields)
     for name, text in properties.items():
@@ -129,7 +129,7 @@ def check_columns_stay(
     `properties` are those of the log. `done` says what was to happen to the column, such as
     "dropped". Raises InvalidInputError.
     """
-    names = {str(field.ids[0]): field.name for field in before.fields}
+    names = {str(field.id): field.name for field in before.fields}
     for name, column in missing(properties, after):
         shown = _named(name, lambda each: names.get(each, each))
         raise InvalidInputError(
@@ -145,8 +145,8 @@ def _named(name: str, column_as: Callable[[str], str]) -> str:
 
 
 def _ids(columns: Iterable[SchemaField]) -> set[str]:
-    return {str(each.ids[0]) for each in columns}
+    return {str(each.id) for each in columns}
 
 
 def _id_of(column: str, schema: TableSchema) -> str:
-    return str(schema.field(column).ids[0])
+    return str(schema.field(column).id)

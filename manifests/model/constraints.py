@@ -21,8 +21,7 @@ ConstraintName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 class CheckConstraint(Model):
     """A condition on rows, as SQL text.
 
-    `columns` are the ids of the top-level columns that the condition reads. A column may have
-    widened since, so each id is the present or an earlier id of a column.
+    `columns` are the ids of the top-level columns that the condition reads.
     """
 
     name: ConstraintName
@@ -35,7 +34,7 @@ class CheckConstraint(Model):
     def fields(self, schema: TableSchema) -> tuple[SchemaField, ...]:
         """Return the columns that the condition reads, in the order of the schema."""
         ids = set(self.columns)
-        return tuple(field for field in schema.fields if not ids.isdisjoint(field.ids))
+        return tuple(field for field in schema.fields if field.id in ids)
 
 
 def find_constraint(constraints: Iterable[CheckConstraint], name: str) -> CheckConstraint | None:

@@ -27,9 +27,10 @@ ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.patter
 class ColumnStatistics(Model):
     """Bounds and counts of one column over some rows.
 
-    `min` and `max` are tagged strings. They are absent if every value is NULL or NaN, or if the
-    type has no order. Bounds may be too wide, but never too narrow. `exact` means that both are
-    values of the column. `nans` counts NaN, which bounds never cover.
+    `min` and `max` are tagged strings of the type that the rows were written with. They are absent
+    if every value is NULL or NaN, or if the type has no order. Bounds may be too wide, but never
+    too narrow. `exact` means that both are values of the column. `nans` counts NaN, which bounds
+    never cover.
     """
 
     min: str | None = None
@@ -104,7 +105,6 @@ class RowSetEntry(Model):
     bytes: Count
     cuts: RowCount | tuple[RowCount, ...]
     footer: ByteCheck
-    schema_id: Count = 0
     partition_layout_id: Count = 0
     sort_order_id: Count = 0
     statistics: dict[ColumnNumber, ColumnStatistics] = {}

@@ -23,7 +23,7 @@ def states_generated(schema: TableSchema | None) -> bool:
 def sources_of(column: SchemaField, schema: TableSchema) -> tuple[SchemaField, ...]:
     """Return the columns that a generated column reads, in the order of the schema."""
     ids = set(() if column.generated is None else column.generated.columns)
-    return tuple(field for field in schema.fields if not ids.isdisjoint(field.ids))
+    return tuple(field for field in schema.fields if field.id in ids)
 
 
 def problem_of(schema: TableSchema) -> str | None:
@@ -37,7 +37,7 @@ def problem_of(schema: TableSchema) -> str | None:
     if inside:
         return f"generates field {inside[0].name!r}, which is not a whole column"
     plain = (f for f in schema.fields if f.generated is None and f.identity is None)
-    readable = {each for field in plain for each in field.ids}
+    readable = {field.id for field in plain}
     for field in generated:
         others = (field.default, field.initial, field.identity)
         if not field.nullable or any(each is not None for each in others):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.model.statistics import WHOLE, encode_bound
 
 WRITTEN = SchemaField(id=2_147_483_001, name="_written", type="timestamp")
 """The time when a row was written. A RowSet whose rows have one time needs no column of it."""
@@ -20,4 +20,4 @@ def written_at(time_ms: int) -> SchemaField:
 
     The time is in ms since 1970 UTC.
     """
-    return WRITTEN.model_copy(update={"initial": encode_bound(time_ms * 1000)})
+    return WRITTEN.model_copy(update={"initial": encode_bound(time_ms * 1000, WHOLE)})

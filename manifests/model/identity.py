@@ -27,7 +27,7 @@ _BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 class IdentityCounter(Model):
     """The last value of an identity column that was given, or that later values must not repeat.
 
-    `column` is the first id that the column had. `last` is one of the values that the column can be
+    `last` is one of the values that the column can be
     given. A column without a counter begins with its start.
     """
 
@@ -48,7 +48,7 @@ def spec_of(column: SchemaField) -> IdentityColumn:
 
 def last_value(counters: Iterable[IdentityCounter], column: SchemaField) -> int | None:
     """Return the last value of an identity column; None before the first one."""
-    return next((each.last for each in counters if each.column == column.ids[0]), None)
+    return next((each.last for each in counters if each.column == column.id), None)
 
 
 def next_value(counters: Iterable[IdentityCounter], column: SchemaField) -> int | None:
@@ -85,8 +85,8 @@ def with_last(
     counters: tuple[IdentityCounter, ...], column: SchemaField, last: int
 ) -> tuple[IdentityCounter, ...]:
     """Return the counters with another last value of a column, in the order of the columns."""
-    others = (each for each in counters if each.column != column.ids[0])
-    new = IdentityCounter(column=column.ids[0], last=last)
+    others = (each for each in counters if each.column != column.id)
+    new = IdentityCounter(column=column.id, last=last)
     return tuple(sorted((*others, new), key=lambda each: each.column))
 
 

@@ -1,6 +1,6 @@
 """How long the rows and values of a table live. Pure.
 
-The log names each column by the first id that it had, so a lifetime stays when a column widens.
+The log names each column by its id.
 Spec: docs/spec/lifetimes.md
 """
 
@@ -66,7 +66,7 @@ class Lifetimes(Model):
 
     @property
     def named(self) -> frozenset[int]:
-        """The columns that the lifetimes name, by the first ids that they had."""
+        """The columns that the lifetimes name, by their ids."""
         times = {self.time_column, self.expires_column} - {None}
         return frozenset((*(t for t in times if t), *(each.column for each in self.columns)))
 
@@ -93,7 +93,7 @@ def problem_of(
     layout: tuple[PartitionField, ...],
 ) -> str | None:
     """Return why a table with these columns cannot have these lifetimes, or None."""
-    first = {field.ids[0]: field for field in schema.fields}
+    first = {field.id: field for field in schema.fields}
     for number in sorted(lifetimes.named):
         if number not in first:
             return f"a lifetime names column {number}, which the table does not have"
@@ -107,7 +107,7 @@ def problem_of(
     times = {lifetimes.time_column, lifetimes.expires_column}
     for each in lifetimes.columns:
         column = first[each.column]
-        if each.column in (*key, *times) or not placing.isdisjoint(column.ids):
+        if each.column in (*key, *times) or column.id in placing:
             return (
                 f"values of column {column.name!r} cannot expire, because the column is part of the"
                 " primary key, the sort key or the partitioning, or is itself a time of expiry"
@@ -133,5 +133,5 @@ def renumbered(lifetimes: Lifetimes, ids: Mapping[int, int]) -> Lifetimes:
 
 
 def column_of(number: int, schema: TableSchema) -> SchemaField:
-    """Return the present column that had an id first. Requires: the schema has it."""
-    return next(field for field in schema.fields if field.ids[0] == number)
+    """Return the column with an id. Requires: the schema has it."""
+    return next(field for field in schema.fields if field.id == number)

@@ -1,7 +1,6 @@
 """Changes of the fields inside a column: fields that are added, dropped, moved or widened. Pure.
 
-A block states the id of each field inside it, so a column keeps its id under these changes, and
-RowSets keep their bytes.
+A block states the id of each field inside it, so RowSets keep their bytes under these changes.
 Spec: docs/spec/types.md#fields-inside-a-column
 """
 
@@ -9,23 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from colonnade.manifests.model.schema import SchemaField, walk
+from colonnade.manifests.model.schema import DataType, SchemaField
+from colonnade.manifests.model.widening import widens
 
 
 def misplaced(before: Iterable[SchemaField], after: Iterable[SchemaField]) -> SchemaField | None:
-    """Return a field that keeps its id, but not its kind of type or the field that it is part of.
+    """Return a field that keeps its id, but not the field that it is part of, or not its values.
 
-    No reader would find its values. None means that there is no such field.
+    A field keeps its values if its type widens, and if other fields are inside it. No reader would
+    find the values of the returned field. None means that there is no such field.
     """
-    known = dict(_places(before, 0))
-    for number, (parent, kind) in _places(after, 0):
-        if known.get(number, (parent, kind)) != (parent, kind):
-            return next(field for field in walk(after) if field.id == number)
+    known = {field.id: (parent, field) for parent, field in _places(before, 0)}
+    for parent, field in _places(after, 0):
+        place, own = known.get(field.id, (parent, field))
+        if place != parent or not _keeps_values(own.type, field.type):
+            return field
     return None
 
 
-def _places(fields: Iterable[SchemaField], parent: int) -> Iterable[tuple[int, tuple[int, str]]]:
-    """Yield id, id of the parent, and type without what is inside it, of each field."""
+def _keeps_values(old: DataType, new: DataType) -> bool:
+    if isinstance(old, str) or isinstance(new, str):
+        return old == new or widens(old, new)
+    return old.type == new.type
+
+
+def _places(fields: Iterable[SchemaField], parent: int) -> Iterable[tuple[int, SchemaField]]:
+    """Yield the id of the parent with each field."""
     for field in fields:
-        yield field.id, (parent, field.type if isinstance(field.type, str) else field.type.type)
+        yield parent, field
         yield from _places(field.children(), field.id)

@@ -1,6 +1,6 @@
 """The primary key of a table: columns whose values no two live rows share. Pure.
 
-The log names each column by the first id that it had, so a key stays when a column widens.
+The log names each column by its id.
 Spec: docs/spec/operations.md#primary-keys
 """
 
@@ -12,7 +12,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.void import VOID
 
 PrimaryKey = tuple[int, ...]
-"""The columns of a key, in its order, each by the first id that it had; empty without a key."""
+"""The columns of a key, in its order, each by its id; empty without a key."""
 
 
 def has_order(column: SchemaField) -> bool:
@@ -25,18 +25,18 @@ def key_fields(key: PrimaryKey, schema: TableSchema) -> tuple[SchemaField, ...]:
     """Return the present columns of a key, in its order. Requires: the schema has all of them."""
     if not key:
         return ()
-    first = {field.ids[0]: field for field in schema.fields}
+    first = {field.id: field for field in schema.fields}
     return tuple(first[each] for each in key)
 
 
 def key_of(fields: Sequence[SchemaField]) -> PrimaryKey:
     """Return a key as the log states it."""
-    return tuple(field.ids[0] for field in fields)
+    return tuple(field.id for field in fields)
 
 
 def problem_of(key: PrimaryKey, schema: TableSchema) -> str | None:
     """Return what is wrong with the key of a table that has these columns, or None."""
-    first = {field.ids[0]: field for field in schema.fields}
+    first = {field.id: field for field in schema.fields}
     for at, number in enumerate(key):
         column = first.get(number)
         if column is None:

@@ -30,11 +30,11 @@ class RangeTombstone(Model):
 
 def region_of(intervals: tuple[Interval, ...], schema: TableSchema) -> Region:
     """Return a region with its columns. Requires that `problem_of` finds nothing."""
-    columns = {field.id: field for field in schema.fields}
+    known = {field.id: field for field in schema.fields}
+    columns = tuple(known[each.column] for each in intervals)
+    present = tuple(each.of_type(c) for each, c in zip(intervals, columns, strict=True))
     # A scan makes each of them, and the fold has checked them before.
-    return Region.model_construct(
-        intervals=intervals, columns=tuple(columns[each.column] for each in intervals)
-    )
+    return Region.model_construct(intervals=present, columns=columns)
 
 
 def problem_of(intervals: tuple[Interval, ...], schema: TableSchema) -> str | None:

@@ -25,7 +25,7 @@ from pydantic import (
 from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.schema import Model, SchemaField
-from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
+from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound, encode_bound
 from colonnade.manifests.once import once
 
 
@@ -49,11 +49,19 @@ class Interval(Model):
 
     def bounds(self, column: SchemaField) -> tuple[Bound | None, Bound | None]:
         """Return both bounds as values of a column. Raises CorruptionError if they do not fit."""
-        kinds = bound_kinds(column)
+        tag = bound_tag(column.type)
         return (
-            None if self.low is None else decode_bound(self.low, kinds),
-            None if self.high is None else decode_bound(self.high, kinds),
+            None if self.low is None else decode_bound(self.low, tag),
+            None if self.high is None else decode_bound(self.high, tag),
         )
+
+    def of_type(self, column: SchemaField) -> Interval:
+        """Return the same interval, with bounds as the present type of the column writes them."""
+        tag = bound_tag(column.type)
+        if all(each is None or each.startswith(f"{tag}:") for each in (self.low, self.high)):
+            return self
+        low, high = (None if e is None else encode_bound(e, tag) for e in self.bounds(column))
+        return self.model_copy(update={"low": low, "high": high})
 
     def extent(self, column: SchemaField) -> tuple[Bound, Bound] | None:
         """Return a least and a greatest value between which all values inside are, ends included.

@@ -182,14 +182,6 @@ DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(dis
 
 
 @public
-class EarlierColumn(Model):
-    """The id and the type that a column had before its type widened."""
-
-    id: Annotated[int, Field(ge=1, le=2_147_483_647)]
-    type: PrimitiveType
-
-
-@public
 class ColumnDefault(Model):
     """What a written row gets in a column that it does not give a value.
 
@@ -235,8 +227,7 @@ class SchemaField(InputModel):
 
     `id` is 0 until the table gives the field an id. Elements, keys and values of nested types are
     fields too, named `element`, `key` and `value`. `metadata` is a JSON object, as text, that users
-    attach to the field. Colonnade keeps it and gives it no meaning. A column gets a new id when its
-    type widens; `earlier` then has the ids and types that it had before, the oldest first.
+    attach to the field. Colonnade keeps it and gives it no meaning.
     `initial` is the value of the rows that were written before the column existed, as
     `column_default.py` writes it; absent means NULL. `default` is for rows that are written later.
     In a column with an `identity`, the table gives rows their values.
@@ -270,7 +261,6 @@ class SchemaField(InputModel):
     nullable: bool = True
     comment: str | None = None
     metadata: Annotated[str, AfterValidator(_check_metadata)] | None = None
-    earlier: Annotated[tuple[EarlierColumn, ...], Field(min_length=1)] | None = None
     initial: str | None = None
     default: ColumnDefault | None = None
     identity: IdentityColumn | None = None
@@ -286,23 +276,6 @@ class SchemaField(InputModel):
     def may_be_left_out(self) -> bool:
         """Whether rows to write may lack the column: they get a default, next value, or NULL."""
         return self.nullable or self.default is not None or self.identity is not None
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The ids that RowSets may know the field by: its earlier ids, then its own."""
-        return (*(each.id for each in self.earlier or ()), self.id)
-
-    def as_stored(self) -> tuple[SchemaField, ...]:
-        """Return the forms that RowSets may have of the field: the newest first, itself.
-
-        The initial value and the default are values of the newest type, so earlier forms have none.
-        """
-        newest_alone = dict.fromkeys(("earlier", "initial", "default"))
-        forms = (
-            self.model_copy(update={"id": each.id, "type": each.type, **newest_alone})
-            for each in reversed(self.earlier or ())
-        )
-        return (self, *forms)
 
     def children(self) -> tuple[SchemaField, ...]:
         """Return the nested fields, in order; empty for a primitive type."""
@@ -417,7 +390,7 @@ def without_metadata(schema: TableSchema) -> TableSchema:
 def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
     """Give every field the next free id, parents before children, top-level columns first.
 
-    No rows exist that lack a column of such a schema, so it has no initial value and no earlier id.
+    No rows exist that lack a column of such a schema, so it has no initial value.
     A generated column names columns by id, so it is generated no more.
     Returns the schema with ids, and the next free id.
     """
@@ -426,7 +399,7 @@ def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
         nonlocal next_id
         own = []
         for field in fields:
-            fresh = {"id": next_id, "earlier": None, "initial": None, "generated": None}
+            fresh = {"id": next_id, "initial": None, "generated": None}
             own.append(field.model_copy(update=fresh))
             next_id += 1
         return tuple(f.with_children(number(f.children())) for f in own)

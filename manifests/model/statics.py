@@ -68,7 +68,7 @@ def problem_of(schema: TableSchema, key: PrimaryKey) -> str | None:
         return f"field {inner.name!r} is static, but only whole columns can be"
     if statics and not key:
         return f"column {statics[0].name!r} is static, but the table has no partition key"
-    first = {field.ids[0]: field for field in schema.fields}
+    first = {field.id: field for field in schema.fields}
     for at, number in enumerate(key):
         column = first.get(number)
         if column is None:

@@ -3,84 +3,154 @@
 JSON numbers cannot represent a 64-bit integer, a decimal or an infinity exactly. A bound is
 therefore a string that begins with a tag:
 
-    i:-42        integers, and types stored as integers: booleans (0, 1), dates (days),
-                 timestamps (microseconds), times (nanoseconds), intervals (months or
-                 microseconds) and decimals (unscaled value)
+    i:-42        integers, and types stored as integers: booleans (0, 1), timestamps
+                 (microseconds), times (nanoseconds), intervals (months or microseconds)
+    i2:-4200     decimals with two digits behind the point: the unscaled value
+    d:20454      dates: days since 1970-01-01
     f:0.1        float and double: the shortest text that reads back as the same value, inf, -inf
     s:text       strings; compared by code point, which is the order of their UTF-8 bytes
     b:AAE=       binary in base64; compared byte by byte
 
-Spec: docs/spec/operations.md
+A tag says how a value is written. So a bound keeps its meaning when the type of its column widens.
+Spec: docs/spec/operations.md#statistics-and-bounds
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.schema import DataType, decimal_digits
 
 Bound = int | float | str | bytes
 
-BoundKinds = tuple[type[Bound], ...]
-"""The classes that a bound may have; empty for a type without bounds."""
-
-ANY_KIND: BoundKinds = (int, float, str, bytes)
+WHOLE, DAYS, REAL, TEXT, BINARY = "i", "d", "f", "s", "b"
+"""The tags of bounds, besides those of decimals with digits behind the point."""
 
 LOG_BOUND_LENGTH = 32
 """The greatest length of a bound in the log, in code points or bytes. Longer ones are cut."""
 
+_SCALED = re.compile(r"i([1-9]|[12][0-9]|3[0-8])?", re.ASCII)
 
-def bound_kinds(column: SchemaField) -> BoundKinds:
-    """Return the class of a column's bounds, or nothing if its type has no order."""
-    name = column.type
-    if not isinstance(name, str) or name in ("variant", "void") or " collate " in name:
-        return ()
-    if name in ("float", "double"):
-        return (float,)
-    if name == "binary":
-        return (bytes,)
-    return (str,) if name.startswith(("string", "char(", "varchar(")) else (int,)
+_DAY_US = 86_400_000_000
 
 
-def encode_bound(value: Bound) -> str:
-    """Write a bound with its tag. Requires: the value is not NaN."""
+@lru_cache(maxsize=4096)
+def _tag_of(name: str) -> str:
+    if name in ("variant", "void") or " collate " in name:
+        return ""
+    if (digits := decimal_digits(name)) is not None:
+        return f"i{digits[1] or ''}"
+    if name.startswith(("string", "char(", "varchar(")):
+        return TEXT
+    return {"float": REAL, "double": REAL, "binary": BINARY, "date": DAYS}.get(name, WHOLE)
+
+
+def bound_tag(data_type: DataType) -> str:
+    """Return the tag of the bounds of a type, or an empty text if the type has no order."""
+    return _tag_of(data_type) if isinstance(data_type, str) else ""
+
+
+def encode_bound(value: Bound, tag: str) -> str:
+    """Write a bound with its tag. Requires: the value is not NaN, and is one of the tag."""
     if isinstance(value, str):
-        return f"s:{value}"
+        return f"{TEXT}:{value}"
     if isinstance(value, bytes):
-        return "b:" + base64.b64encode(value).decode("ascii")
+        return f"{BINARY}:{base64.b64encode(value).decode('ascii')}"
     if isinstance(value, float):
-        return f"f:{value!r}"
-    return f"i:{int(value)}"
+        return f"{REAL}:{value!r}"
+    return f"{tag}:{int(value)}"
 
 
-def decode_bound(text: str, kinds: BoundKinds = ANY_KIND) -> Bound:
-    """Read a tagged bound.
-
-    Raises CorruptionError for malformed text, and for a bound whose class is not in `kinds`.
-    """
+def read_bound(text: str) -> tuple[str, Bound]:
+    """Return the tag of a bound and its value. Raises CorruptionError for malformed text."""
     try:
-        bound = _decode(text[:2], text[2:])
+        return _read(text)
     except (ValueError, binascii.Error) as error:
         raise CorruptionError(f"bound {text!r:.100} cannot be read.") from error
-    if not isinstance(bound, kinds):
+
+
+def decode_bound(text: str, tag: str) -> Bound:
+    """Read a bound as a value of another tag, which is that of a column.
+
+    Raises CorruptionError for malformed text, and for a bound that no type has which widens to a
+    type of the tag.
+    """
+    own, value = read_bound(text)
+    if own == tag:
+        return value
+    if not tag_widens(own, tag):
         raise CorruptionError(f"bound {text!r:.100} does not fit a column of this type.")
-    return bound
+    return in_tag(value, own, tag)
+
+
+def is_tag(text: str) -> bool:
+    """Return whether a text is the tag of some bounds."""
+    return text in (DAYS, REAL, TEXT, BINARY) or _SCALED.fullmatch(text) is not None
+
+
+def tag_widens(tag: str, wanted: str) -> bool:
+    """Return whether the bounds of a tag are also bounds of another one, or of the same one."""
+    if tag == wanted:
+        return True
+    if tag == DAYS:
+        return wanted == WHOLE
+    if _SCALED.fullmatch(tag) is None:
+        return False
+    if wanted == REAL:
+        return tag == WHOLE
+    return _SCALED.fullmatch(wanted) is not None and _scale(tag) < _scale(wanted)
+
+
+def widest_tag(tags: Iterable[str]) -> str:
+    """Return the tag that all of these widen to; that of whole numbers if there are none.
+
+    Raises CorruptionError if there is no such tag.
+    """
+    every = list(dict.fromkeys(tags)) or [WHOLE]
+    found = next((tag for tag in every if all(tag_widens(each, tag) for each in every)), None)
+    if found is None:
+        raise CorruptionError("A column of the log has bounds of types that cannot be compared.")
+    return found
+
+
+def in_tag(value: Bound, tag: str, wanted: str) -> Bound:
+    """Return the value of a bound in another tag. Requires: `tag_widens` allows it.
+
+    A date that no timestamp can hold becomes the nearest timestamp: only deleted rows have one.
+    """
+    if tag == wanted or not isinstance(value, int):
+        return value
+    if tag == DAYS:
+        return max(-(2**63), min(value * _DAY_US, 2**63 - 1))
+    if wanted != REAL:
+        return int(value * 10 ** (_scale(wanted) - _scale(tag)))
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise CorruptionError(f"bound {value!r:.100} is too large for its column.") from error
+
+
+def _scale(tag: str) -> int:
+    return int(tag[1:] or 0)
 
 
 @lru_cache(maxsize=16_384)
-def _decode(tag: str, body: str) -> Bound:
-    match tag:
+def _read(text: str) -> tuple[str, Bound]:
+    tag, colon, body = text.partition(":")
+    if colon and (tag == DAYS or _SCALED.fullmatch(tag)):
+        return tag, int(body)
+    match tag + colon:
         case "s:":
-            return body
-        case "i:":
-            return int(body)
+            return tag, body
         case "b:":
-            return base64.b64decode(body, validate=True)
+            return tag, base64.b64decode(body, validate=True)
         case "f:" if (value := float(body)) == value:
-            return value
+            return tag, value
     raise ValueError(tag)
 
 

@@ -1,4 +1,4 @@
-"""Which type a column may widen to, and what its bounds are in the wider type. Pure.
+"""Which type a column may widen to. Pure.
 
 A RowSet keeps the bytes of the narrower type. A wider type holds every value of the narrower one
 exactly, in the same order.
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from colonnade.manifests.model.schema import DataType, decimal_digits, type_text
-from colonnade.manifests.model.statistics import Bound
+from colonnade.manifests.model.schema import DataType, decimal_digits
+from colonnade.manifests.model.statistics import bound_tag
 from colonnade.manifests.model.void import VOID
 
 _DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
@@ -149,31 +149,6 @@ def wider_types(old: DataType) -> str:
     return {"float": "double", "date": "timestamp_ntz"}.get(old, "")
 
 
-def keeps_bounds(old: str, new: str) -> bool:
+def keeps_bounds(old: DataType, new: DataType) -> bool:
     """Return whether bounds, and the hashes of Bloom filters, are the same in the wider type."""
-    exact = _factor(old, new) == 1 and not _becomes_float(old, new)
-    return exact and not may_overflow(old, new)
-
-
-def widened_bound(bound: Bound, old: str, new: str) -> Bound:
-    """Return a bound of a column in its wider type. Requires: `widens` allows it."""
-    assert widens(old, new), f"{type_text(old)} does not widen to {type_text(new)}"
-    if not isinstance(bound, int):
-        return bound
-    if may_overflow(old, new):
-        # Stored rows that were deleted may be beyond.
-        return max(-(2**63), min(bound * _DAY_US, 2**63 - 1))
-    return float(bound) if _becomes_float(old, new) else bound * _factor(old, new)
-
-
-def _becomes_float(old: str, new: str) -> bool:
-    return new == "double" and old in _DIGITS
-
-
-def _factor(old: str, new: str) -> int:
-    """Return what the stored integer of a value is multiplied by."""
-    digits = decimal_digits(new)
-    if digits is None:
-        return 1
-    before = decimal_digits(old)
-    return int(10 ** (digits[1] - (before[1] if before else 0)))
+    return bound_tag(old) == bound_tag(new)

@@ -20,12 +20,11 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetPartitionLayout,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema, walk
-from colonnade.manifests.model.widening import widens
+from colonnade.manifests.model.schema import SchemaField, TableSchema, walk
 from colonnade.manifests.state.partition_layout import check_layout
+from colonnade.manifests.state.partition_widening import keeps_partitions
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.manifests.state.widened_layouts import keeps_partitions, with_present_ids
 
 
 def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState:
@@ -34,13 +33,12 @@ def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState
     Every reader must find the files of these columns, now and after later changes.
     """
     first, end = state.next_column_id, operation.next_column_id
-    before, state = state, with_present_ids(state, operation.table_schema)
     if operation.schema_id != state.schema_id + 1 or end < first:
         refuse(epoch, f"numbers the schema or the columns of table {state.name!r} backwards")
     _check_ids(epoch, state, operation.table_schema, range(first, end))
-    _check_widened(epoch, state, operation.table_schema)
-    _check_partitions(epoch, before, operation.table_schema)
     _check_kept(epoch, state, operation.table_schema)
+    _check_widened(epoch, state, operation.table_schema)
+    _check_partitions(epoch, state, operation.table_schema)
     check_void(epoch, operation.table_schema)
     return replace(
         state,
@@ -63,7 +61,6 @@ def restored(epoch: int, state: TableState, operation: Restore) -> TableState:
         state = replace(state, partition_layout_id=layout)
     if operation.table_schema is None:
         return state
-    state = with_present_ids(state, operation.table_schema)
     _check_ids(epoch, state, operation.table_schema, range(1, state.next_column_id))
     check_void(epoch, operation.table_schema)
     return replace(state, schema=operation.table_schema, schema_id=state.schema_id + 1)
@@ -93,7 +90,7 @@ def check_fields(
 
 def _check_ids(epoch: int, state: TableState, schema: TableSchema, fresh: range) -> None:
     """Check that each column id is one of the table or `fresh`, and that key columns exist."""
-    after = [each for field in walk(schema.fields) for each in field.ids]
+    after = [field.id for field in walk(schema.fields)]
     new = _field_ids(schema) - _field_ids(state.schema)
     if len(set(after)) < len(after) or not all(each in fresh for each in new):
         refuse(epoch, f"gives an id of table {state.name!r} to a second column")
@@ -113,27 +110,22 @@ def _check_widened(epoch: int, state: TableState, schema: TableSchema) -> None:
     before = {field.id: field for field in walk(state.schema.fields)}
     for field in walk(schema.fields):
         kept = before.get(field.id)
-        if kept is not None:
-            same = _fixed(field) == _fixed(kept)
-        elif field.earlier is None:
-            same = field.identity is None
-        else:
-            same = _has_widened(before.get(field.earlier[-1].id), field)
-        if not same:
-            refuse(epoch, f"widens column {field.name!r} of table {state.name!r} wrongly")
+        right = field.identity is None if kept is None else _fixed(field) == _fixed_of(kept, field)
+        if not right:
+            refuse(epoch, f"changes column {field.name!r} of table {state.name!r} wrongly")
 
 
 def _check_partitions(epoch: int, state: TableState, schema: TableSchema) -> None:
     """Check that no column widens whose rows would then belong to other partitions."""
-    wider = {field.earlier[-1].id: field for field in schema.fields if field.earlier is not None}
-    for column in state.schema.fields:
-        after = wider.get(column.id)
-        if after is None or after.id == column.id:
+    before = {field.id: field for field in state.schema.fields}
+    placing = [field for layout in state.partition_layouts for field in layout]
+    for column in schema.fields:
+        kept = before.get(column.id)
+        if kept is None or kept.type == column.type:
             continue
-        fields = (field for layout in state.partition_layouts for field in layout)
-        for field in fields:
+        for field in placing:
             if field.column == column.id and not keeps_partitions(
-                field.transform, str(column.type), str(after.type)
+                field.transform, str(kept.type), str(column.type)
             ):
                 refuse(
                     epoch,
@@ -143,7 +135,7 @@ def _check_partitions(epoch: int, state: TableState, schema: TableSchema) -> Non
 
 
 def _check_kept(epoch: int, state: TableState, schema: TableSchema) -> None:
-    """Check that each field that keeps its id keeps its type, and the field that it is part of."""
+    """Check that each field keeps the field that it is part of, and its type or a wider one."""
     wrong = misplaced(state.schema.fields, schema.fields)
     if wrong is not None:
         refuse(
@@ -154,24 +146,19 @@ def _check_kept(epoch: int, state: TableState, schema: TableSchema) -> None:
 
 
 def _fixed(field: SchemaField) -> tuple[object, ...]:
-    """Return what a column never changes while it keeps its id."""
+    """Return what a column never changes, apart from the type of its values."""
     numbered = field.identity is not None
-    nullable = numbered and field.nullable
-    return field.earlier, field.initial, field.generated, field.identity, nullable
+    return field.initial, field.generated, field.identity, numbered and field.nullable
 
 
-def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
-    if before is None or not isinstance(before.type, str):
-        return False
-    step = EarlierColumn(id=before.id, type=before.type)
-    earlier = (*(before.earlier or ()), step)
-    if after.earlier != earlier or not widens(before.type, after.type):
-        return False
-    if after.identity != before.identity:
-        return False
-    if after.identity is not None and after.type not in wider_numbers(before):
-        return False
-    return bool(after.initial == widened_values(before, after.type)["initial"])
+def _fixed_of(before: SchemaField, after: SchemaField) -> tuple[object, ...] | None:
+    """Return what a column must keep when it gets a type, or None if it cannot get that type."""
+    if isinstance(after.type, str) and after.type != before.type:
+        numbered = before.identity is not None
+        if before.generated or (numbered and after.type not in wider_numbers(before)):
+            return None
+        before = before.model_copy(update=widened_values(before, after.type))
+    return _fixed(before)
 
 
 def check_values(epoch: int, operation: Operation) -> None:

@@ -38,7 +38,7 @@ def check_constraints(epoch: int, state: TableState) -> None:
     """
     if not state.constraints:
         return
-    ids = {each for field in state.schema.fields for each in field.ids}
+    ids = {field.id for field in state.schema.fields}
     for at, each in enumerate(state.constraints):
         if find_constraint(state.constraints[:at], each.name):
             refuse(epoch, f"gives table {state.name!r} two constraints named {each.name!r}")

@@ -22,7 +22,7 @@ from colonnade.manifests.model.operations import (
     DrawIdentity,
 )
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import decode_bound
+from colonnade.manifests.model.statistics import WHOLE, decode_bound
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
@@ -42,9 +42,9 @@ def drawn(epoch: int, state: TableState, operation: DrawIdentity) -> TableState:
 
 
 def find_identity(state: TableState, number: int) -> SchemaField | None:
-    """Return the identity column of a table that had an id first; None if it has no such column."""
+    """Return the identity column of a table with an id; None if it has no such column."""
     columns = identity_columns(state.schema)
-    return next((each for each in columns if each.ids[0] == number), None)
+    return next((each for each in columns if each.id == number), None)
 
 
 def with_values(epoch: int, state: TableState, operation: Valued) -> TableState:
@@ -63,7 +63,7 @@ def _bounds(
 ) -> tuple[int, int]:
     stated = operation.rowset if isinstance(operation, AddRowSet) else operation.segment
     statistics = stated.statistics
-    known = next((statistics[each] for each in column.ids if each in statistics), None)
+    known = statistics.get(column.id)
     if known is None or known.min is None or known.max is None or known.nulls:
         refuse(
             epoch,
@@ -71,7 +71,7 @@ def _bounds(
             f" {column.name!r}, or no statistics of it",
         )
     try:
-        bounds = tuple(decode_bound(text, (int,)) for text in (known.min, known.max))
+        bounds = tuple(decode_bound(text, WHOLE) for text in (known.min, known.max))
     except CorruptionError as error:
         refuse(epoch, f"has a wrong bound of identity column {column.name!r}: {error.message}")
     low, high = (int(bound) for bound in bounds)

@@ -17,7 +17,14 @@ from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFo
 from colonnade.manifests.model.column_names import quoted
 from colonnade.manifests.model.entries import PartitionField, PartitionValues
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.model.statistics import BoundKinds, bound_kinds, decode_bound
+from colonnade.manifests.model.statistics import (
+    BINARY,
+    REAL,
+    TEXT,
+    WHOLE,
+    bound_tag,
+    decode_bound,
+)
 from colonnade.manifests.state.snapshot import TableState
 
 VALUE_LIMIT = 1024
@@ -118,11 +125,11 @@ def check_layout(
 
 def _takes(transform: str, column: SchemaField) -> bool:
     """Return whether a transform supports the type of a column."""
-    name, kinds = str(column.type), bound_kinds(column)
-    text = kinds in ((str,), (bytes,))
+    name, tag = str(column.type), bound_tag(column.type)
+    text = tag in (TEXT, BINARY)
     match transform:
         case "identity":
-            return kinds in ((int,), (str,), (bytes,))
+            return tag not in ("", REAL)
         case "hours":
             return name in _TIMESTAMPS
         case "years" | "months" | "days":
@@ -133,9 +140,9 @@ def _takes(transform: str, column: SchemaField) -> bool:
     return text or name in hashed or name.startswith(("decimal", "time("))
 
 
-def value_kinds(field: PartitionField, column: SchemaField) -> BoundKinds:
-    """Return the classes that values of a partition field on a column may have."""
-    return bound_kinds(column) if field.transform in ("identity", "truncate") else (int,)
+def value_tag(field: PartitionField, column: SchemaField) -> str:
+    """Return the tag that values of a partition field on a column have."""
+    return bound_tag(column.type) if field.transform in ("identity", "truncate") else WHOLE
 
 
 def check_partition(table: TableState, layout: int, values: PartitionValues | None) -> None:
@@ -151,7 +158,7 @@ def check_partition(table: TableState, layout: int, values: PartitionValues | No
     columns = {column.id: column for column in table.schema.fields}
     for field, value in zip(fields, values or (), strict=True):
         if value is not None and field.column in columns:
-            decode_bound(value, value_kinds(field, columns[field.column]))
+            decode_bound(value, value_tag(field, columns[field.column]))
 
 
 def field_text(field: PartitionField, schema: TableSchema) -> str:

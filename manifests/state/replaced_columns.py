@@ -27,8 +27,6 @@ def replaceable(table: TableState) -> frozenset[int]:
     - void columns, because no RowSet has them
     - columns whose values expire, because a replacement would purge the expired ones too early
     - all columns, where rows expire after they were written: a replacement has no time of its own
-
-    It has all ids of each column, because a replacement names earlier ids, too.
     """
     lives = table.lifetimes
     if lives is not None and lives.counts_from_write:
@@ -36,16 +34,15 @@ def replaceable(table: TableState) -> frozenset[int]:
     expiring = frozenset(each.column for each in lives.columns) if lives else frozenset()
     keys = {field.column for order in table.sort_orders for field in order}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
-    free = (
-        field.ids
+    return frozenset(
+        field.id
         for field in table.schema.fields
-        if keys.isdisjoint(field.ids)
+        if field.id not in keys
         and field.identity is None
         and field.type != VOID
-        and field.ids[0] not in table.primary_key
-        and field.ids[0] not in expiring
+        and field.id not in table.primary_key
+        and field.id not in expiring
     )
-    return frozenset(each for ids in free for each in ids)
 
 
 def with_replacement(rowset: LiveRowSet, operation: ReplaceColumn) -> LiveRowSet:
@@ -86,10 +83,7 @@ def stored_parts(rowset: LiveRowSet) -> list[RowSetEntry]:
 
 
 def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> ColumnReplacement:
-    """Return the replacement of some columns that a stored RowSet holds.
-
-    `columns` are all ids of these columns. The RowSet has the last id of each.
-    """
+    """Return the replacement of some columns that a stored RowSet holds."""
     return ColumnReplacement(
         columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED}
     )

@@ -89,7 +89,7 @@ class LiveRowSet:
 
     def is_masked(self, column: SchemaField) -> bool:
         """Return whether values of a column may count as NULL, which its statistics do not know."""
-        return any(each.column in column.ids for each in self.amendments.masks)
+        return any(each.column == column.id for each in self.amendments.masks)
 
     @property
     def has_tombstones(self) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import Restore, SetSortOrder
 from colonnade.manifests.model.primary_key import has_order
-from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.model.schema import TableSchema, type_text
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
@@ -46,22 +47,12 @@ def check_sort_key(fields: Sequence[SortField], schema: TableSchema) -> SortKey:
 def order_of(table: TableState, number: int) -> SortKey:
     """Return the order that the rows of RowSets of a sort order have, by the present columns.
 
-    A column that has widened keeps its order. Rows that were also sorted by a dropped column are
-    sorted by the columns before it. Raises CorruptionError if the table has no such sort order.
+    Rows that were also sorted by a dropped column are sorted by the columns before it. Raises
+    CorruptionError if the table has no such sort order.
     """
     check_order(table, number)
-    present = {each: field for field in table.schema.fields for each in field.ids}
-    return _resolved(table.sort_orders[number], present)
-
-
-def _resolved(order: SortKey, present: dict[int, SchemaField]) -> SortKey:
-    found: list[SortField] = []
-    for field in order:
-        column = present.get(field.column)
-        if column is None:
-            break
-        found.append(field.model_copy(update={"column": column.id}))
-    return tuple(found)
+    present = {field.id for field in table.schema.fields}
+    return tuple(takewhile(lambda each: each.column in present, table.sort_orders[number]))
 
 
 def orders_of(table: TableState) -> tuple[SortKey, ...]:

@@ -185,7 +185,6 @@ def _outcome(
 ) -> CompactionOutcome:
     """Return what was written; all entries get `partition`, if it is given."""
     ids: dict[str, object] = {
-        "schema_id": job.target.schema_id,
         "partition_layout_id": layout,
         "sort_order_id": job.target.sort_order_id,
     }

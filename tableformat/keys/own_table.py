@@ -43,7 +43,7 @@ def statics_table(table: TableState, *, sets: bool) -> TableState:
     properties: Mapping[str, str] = {}
     if not sets:
         columns = static_fields(table.schema)
-        modes = {f"{MERGE}{each.ids[0]}": "coalesce" for each in columns}
+        modes = {f"{MERGE}{each.id}": "coalesce" for each in columns}
         stated, _ = divided(table.stored_properties, columns)
         properties = _without_sequences({**modes, **stated})
     return replace(table.statics, stored_properties=properties)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.model.entries import PartitionField, PartitionValues
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import Bound, encode_bound
+from colonnade.manifests.state.partition_layout import value_tag
 from colonnade.tableformat.partition.transforms import transform
 
 Integers = NDArray[np.int64]
@@ -59,7 +60,8 @@ def _keys(
         places = places[np.asarray(encoded.indices)]
     else:
         found, places = _distinct(transform(field, column, present))
-    values = [*map(encode_bound, found), None]
+    tag = value_tag(field, column)
+    values = [*(encode_bound(each, tag) for each in found), None]
     if not array.null_count:
         return places, values
     own = np.full(len(array), len(found), np.int64)

@@ -8,7 +8,7 @@ from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import decode_bound
-from colonnade.manifests.state.partition_layout import field_text, value_kinds
+from colonnade.manifests.state.partition_layout import field_text, value_tag
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.types.bound_text import value_text
 
@@ -43,7 +43,7 @@ def _text(field: PartitionField, column: SchemaField | None, value: str | None) 
         return "null"
     if column is None:  # the column was dropped, so its type is not known any more
         return value
-    bound = decode_bound(value, value_kinds(field, column))
+    bound = decode_bound(value, value_tag(field, column))
     if field.transform in ("identity", "truncate"):
         return value_text(column, bound)
     return _time_text(field.transform, int(bound)) or str(bound)

@@ -112,9 +112,8 @@ def resolve(column: Column, schema: TableSchema) -> BoundColumn:
     for name in column.path[1:]:
         field = _nested_field(field, name, column)
         path.append(field.name)
-    earlier = tuple((each.id, each.type) for each in field.earlier or ())
     type_name = field.type if isinstance(field.type, str) else ""
-    return BoundColumn(top.id, tuple(path), type_name, earlier)
+    return BoundColumn(top.id, tuple(path), type_name)
 
 
 def _nested_field(field: SchemaField, name: str, column: Column) -> SchemaField:

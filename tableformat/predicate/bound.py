@@ -20,14 +20,12 @@ StorageValue = bool | int | float | str | bytes
 class BoundColumn:
     """A column of a table, or a field of a struct column; `type` is empty for a nested type.
 
-    `id` is the id of the top-level column. Statistics exist only for a path of one name. `earlier`
-    has the ids and types that the column had before its type widened, the oldest first.
+    `id` is the id of the top-level column. Statistics exist only for a path of one name.
     """
 
     id: int
     path: tuple[str, ...]
     type: str
-    earlier: tuple[tuple[int, str], ...] = ()
 
     def __str__(self) -> str:
         return ".".join(self.path)

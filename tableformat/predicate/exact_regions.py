@@ -12,8 +12,8 @@ from typing import Any
 
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.manifests.model.regions import Interval
-from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statistics import Bound, bound_kinds, encode_bound
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import Bound, bound_tag, encode_bound
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundCompare,
@@ -57,11 +57,12 @@ class _Range:
             return self
         return replace(self, high=value, high_open=is_open)
 
-    def interval(self, column: int) -> Interval:
+    def interval(self, column: SchemaField) -> Interval:
+        tag = bound_tag(column.type)
         return Interval(
-            column=column,
-            low=None if self.low is None else encode_bound(self.low),
-            high=None if self.high is None else encode_bound(self.high),
+            column=column.id,
+            low=None if self.low is None else encode_bound(self.low, tag),
+            high=None if self.high is None else encode_bound(self.high, tag),
             low_open=self.low_open,
             high_open=self.high_open,
         )
@@ -97,7 +98,10 @@ def _regions(conjunction: BoundNode, schema: TableSchema) -> Regions | None:
     if not choices or _count(choices) > MOST_REGIONS or _leaves_nan(choices, schema):
         return None
     return tuple(
-        tuple(each.interval(column) for column, each in zip(choices, region, strict=True))
+        tuple(
+            each.interval(schema.by_id(column))
+            for column, each in zip(choices, region, strict=True)
+        )
         for region in product(*choices.values())
     )
 
@@ -111,7 +115,7 @@ def _ranges(node: BoundNode, schema: TableSchema) -> tuple[int, list[_Range]] | 
     if not isinstance(node, BoundCompare | BoundIn) or len(node.column.path) != 1:
         return None
     column = schema.by_id(node.column.id)
-    if column.nullable or not bound_kinds(column):
+    if column.nullable or not bound_tag(column.type):
         return None
     if isinstance(node, BoundIn):
         if node.negated:

@@ -43,8 +43,7 @@ def named_by_id(column: SchemaField) -> SchemaField:
 
 
 def _nodes(interval: Interval, column: SchemaField) -> Iterator[BoundNode]:
-    earlier = tuple((each.id, str(each.type)) for each in column.earlier or ())
-    bound = BoundColumn(column.id, (str(column.id),), str(column.type), earlier)
+    bound = BoundColumn(column.id, (str(column.id),), str(column.type))
     low, high = interval.bounds(column)
     if low is None and high is None:
         yield BoundIsNull(bound, negated=True)

@@ -18,8 +18,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.manifests.model.statistics import Bound
-from colonnade.manifests.model.widening import keeps_bounds, widened_bound
+from colonnade.manifests.model.statistics import Bound, in_tag
 from colonnade.tableformat.rowset.block_statistics import INDEX_BOUND_LENGTH, Statistics, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.nested_forms import places_in
@@ -86,20 +85,18 @@ def adapt_statistics(
     statistics: Statistics, stored: StoredColumn, column: StoredColumn
 ) -> Statistics:
     """Return the statistics of a column of the table, from those of the column as stored."""
-    if stored.id == column.id or keeps_bounds(stored.type_name, column.type_name):
+    if stored.bound_tag == column.bound_tag:
         return statistics
 
     def wider(bound: Bound | None) -> Bound | None:
-        if bound is None:
-            return None
-        return widened_bound(bound, stored.type_name, column.type_name)
+        return None if bound is None else in_tag(bound, stored.bound_tag, column.bound_tag)
 
     return replace(statistics, low=wider(statistics.low), high=wider(statistics.high))
 
 
 def shares_filters(stored: StoredColumn, column: StoredColumn) -> bool:
     """Return whether the Bloom filters of a column as stored answer for the column of the table."""
-    return stored.id == column.id or keeps_bounds(stored.type_name, column.type_name)
+    return stored.bound_tag == column.bound_tag
 
 
 def absent_values(column: StoredColumn, rows: int) -> pa.Array:

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.statistics import (
-    ANY_KIND,
     Bound,
-    BoundKinds,
     decode_bound,
     encode_bound,
     value_after,
@@ -154,28 +152,29 @@ def contradiction(said: Statistics, found: Statistics) -> str | None:
     return None
 
 
-def to_log(statistics: Statistics) -> ColumnStatistics:
-    """Convert statistics to the form of the footer and the log."""
+def to_log(statistics: Statistics, tag: str) -> ColumnStatistics:
+    """Convert statistics to the form of the footer and the log. `tag` is that of the column."""
     low, high = statistics.low, statistics.high
     return ColumnStatistics(
-        min=None if low is None else encode_bound(low),
-        max=None if high is None else encode_bound(high),
+        min=None if low is None else encode_bound(low, tag),
+        max=None if high is None else encode_bound(high, tag),
         nulls=statistics.nulls,
         nans=statistics.nans,
         exact=statistics.exact,
     )
 
 
-def from_log(statistics: ColumnStatistics, kinds: BoundKinds = ANY_KIND) -> Statistics:
-    """Read the statistics that `to_log` wrote.
+def from_log(statistics: ColumnStatistics, tag: str) -> Statistics:
+    """Read the statistics that `to_log` wrote, as bounds of a tag.
 
-    Raises CorruptionError for a malformed bound, and for one of another kind.
+    Raises CorruptionError for a malformed bound, and for one of a type that does not widen to the
+    types of the tag.
     """
     known = statistics.min is not None and statistics.max is not None
     return Statistics(
         statistics.nulls,
         statistics.nans,
-        decode_bound(statistics.min, kinds) if known else None,  # type: ignore[arg-type]
-        decode_bound(statistics.max, kinds) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.min, tag) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.max, tag) if known else None,  # type: ignore[arg-type]
         statistics.exact,
     )

@@ -12,7 +12,15 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_default import decode_value
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import Bound, BoundKinds, bound_kinds
+from colonnade.manifests.model.statistics import (
+    BINARY,
+    REAL,
+    TEXT,
+    Bound,
+    bound_tag,
+)
+from colonnade.manifests.model.void import VOID
+from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.types.arrow_types import storage_type
 
 
@@ -42,9 +50,8 @@ class Order(enum.Enum):
 class StoredColumn:
     """A top-level column. `name` appears in error messages only; files refer to the id.
 
-    `bound_kinds` are the Python classes that its bounds must have. `type_name` is its type as the
-    log states it, or empty for a nested type. `earlier` are the forms that RowSets may have of it
-    instead, the newest first, because its type has widened. `initial` is the value of rows in a
+    `bound_tag` is the tag of its bounds (`statistics.py`). `type_name` is its type as the log
+    states it; of a nested type only `array`, `map` or `struct`. `initial` is the value of rows in a
     RowSet that lacks the column; None is NULL. `nested` is the column as the log states it, if
     there are fields inside it; blocks may have other forms of it (`nested_forms`).
     """
@@ -53,9 +60,8 @@ class StoredColumn:
     name: str
     type: pa.DataType
     order: Order
-    bound_kinds: BoundKinds
+    bound_tag: str
     type_name: str
-    earlier: tuple[StoredColumn, ...] = ()
     initial: Bound | None = None
     nested: SchemaField | None = None
 
@@ -64,27 +70,32 @@ class StoredColumn:
 def column_of(field: SchemaField) -> StoredColumn:
     """Return the layout of a column. Requires ids on the field and on its nested fields."""
     arrow = storage_type(field)
-    kinds = bound_kinds(field)
-    text = field.type if isinstance(field.type, str) else ""
-    earlier = tuple(column_of(form) for form in field.as_stored()[1:])
+    tag = bound_tag(field.type)
+    nested = None if isinstance(field.type, str) else field
+    text = field.type if isinstance(field.type, str) else field.type.type
     initial = None if field.initial is None else decode_value(field.initial, field)
-    order, nested = _order(kinds, arrow), None if text else field
-    return StoredColumn(field.id, field.name, arrow, order, kinds, text, earlier, initial, nested)
+    return StoredColumn(field.id, field.name, arrow, _order(tag, arrow), tag, text, initial, nested)
 
 
-def _order(kinds: BoundKinds, arrow: pa.DataType) -> Order:
-    if kinds == (int,):
-        wide = pa.types.is_decimal(arrow) and arrow.precision > 18
-        return Order.DECIMAL if wide else Order.INTEGER
-    return _ORDERS[kinds]
+def stored_as(column: StoredColumn, type_name: str) -> StoredColumn | None:
+    """Return a column of the table as RowSets have it whose segments state a type.
+
+    Returns None if no value of that type is one of the column: the type does not widen to it.
+    """
+    if type_name == column.type_name:
+        return column
+    if column.nested is not None or type_name == VOID or not widens(type_name, column.type_name):
+        return None
+    return column_of(SchemaField(id=column.id, name=column.name, type=type_name))
 
 
-_ORDERS: dict[BoundKinds, Order] = {
-    (float,): Order.FLOAT,
-    (str,): Order.STRING,
-    (bytes,): Order.BINARY,
-    (): Order.NONE,
-}
+def _order(tag: str, arrow: pa.DataType) -> Order:
+    if pa.types.is_decimal(arrow) and arrow.precision > 18:
+        return Order.DECIMAL
+    return _ORDERS.get(tag, Order.INTEGER)
+
+
+_ORDERS = {REAL: Order.FLOAT, TEXT: Order.STRING, BINARY: Order.BINARY, "": Order.NONE}
 
 
 def check_names(names: Iterable[str], what: str) -> tuple[str, ...]:

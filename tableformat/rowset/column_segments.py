@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.once import once
-from colonnade.manifests.state.replaced_columns import stored_as
+from colonnade.manifests.state.replaced_columns import stored_as as replacement_as_entry
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.adapt import absent_statistics, adapt_statistics
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
-from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.rowset.column import StoredColumn, stored_as
 from colonnade.tableformat.rowset.footer import ColumnSegment, Extent, Filters, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import (
@@ -56,7 +56,7 @@ class _Replaced:
 
 
 class _ColumnPlace(NamedTuple):
-    """The place of a stored column. `column` is the form that the RowSet has of it."""
+    """The place of a stored column. `column` is the column as the RowSet has it."""
 
     column: StoredColumn
     source: RowSetSource
@@ -81,7 +81,7 @@ class ColumnSegments:
         self._replaced = {
             column: each
             for replacement in rowset.amendments.replacements
-            for each in [_Replaced(store, prefix, stored_as(entry, replacement))]
+            for each in [_Replaced(store, prefix, replacement_as_entry(entry, replacement))]
             for column in replacement.columns
         }
         self._opened: dict[StoredColumn, ColumnBlocks | None] = {}
@@ -99,8 +99,7 @@ class ColumnSegments:
         return [self._opened[column] for column in columns]
 
     def _load(self, columns: Sequence[StoredColumn]) -> list[ColumnBlocks | None]:
-        forms = (form for column in columns for form in (column, *column.earlier))
-        replaced = {id(each): each for form in forms if (each := self._replaced.get(form.id))}
+        replaced = {id(each): each for c in columns if (each := self._replaced.get(c.id))}
         self._store.together([partial(getattr, each, "segments") for each in replaced.values()])
         places = [self._place(column) for column in columns]
         indexes = self._read_indexes(columns, places)
@@ -156,7 +155,7 @@ class ColumnSegments:
         if place is None:
             return absent_statistics(column, self._entry.rows)
         try:
-            found = from_log(place.segment.statistics, place.column.bound_kinds)
+            found = from_log(place.segment.statistics, place.column.bound_tag)
         except CorruptionError as error:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
         return adapt_statistics(found, place.column, column)
@@ -184,33 +183,34 @@ class ColumnSegments:
         self, column: StoredColumn, problem: str, cause: Exception | None = None
     ) -> NoReturn:
         """Raise CorruptionError for a column. The next read of it asks the store, not a cache."""
-        stored, source = self._find(column)
-        source.forget(source.index_name(stored.id))
-        source.forget(source.column_segment_name(stored.id))
-        location = source.locate(source.column_segment_name(stored.id))
+        source = self._source_of(column)
+        source.forget(source.index_name(column.id))
+        source.forget(source.column_segment_name(column.id))
+        location = source.locate(source.column_segment_name(column.id))
         raise CorruptionError(
-            f"Column {column.name!r} (id {stored.id}) in {location} is damaged: {problem}."
+            f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
         ) from cause
 
-    def _find(self, column: StoredColumn) -> tuple[StoredColumn, RowSetSource]:
-        """Return the newest form of a column that the RowSet states, and where it is stored."""
-        for form in (column, *column.earlier):
-            if (replaced := self._replaced.get(form.id)) is not None:
-                return form, replaced.source
-            if form.id in self._segments:
-                return form, self._source
-        return column, self._source
+    def _source_of(self, column: StoredColumn) -> RowSetSource:
+        """Return where a column is stored, if the RowSet has it."""
+        replaced = self._replaced.get(column.id)
+        return self._source if replaced is None else replaced.source
 
     def _place(self, column: StoredColumn) -> _ColumnPlace | None:
         """Return where a column is stored, or None if the RowSet does not have it."""
-        stored, source = self._find(column)
-        replaced = self._replaced.get(stored.id)
-        if replaced is None:
-            segment = self._segments.get(stored.id)
-            return None if segment is None else _ColumnPlace(stored, source, segment)
-        if stored.id not in replaced.segments:
-            self.damaged(column, "the RowSet that replaces it does not have it")
-        return _ColumnPlace(stored, source, replaced.segments[stored.id])
+        replaced = self._replaced.get(column.id)
+        segments = self._segments if replaced is None else replaced.segments
+        segment = segments.get(column.id)
+        if segment is None:
+            if replaced is not None:
+                self.damaged(column, "the RowSet that replaces it does not have it")
+            return None
+        stored = stored_as(column, segment.type)
+        if stored is None:
+            self.damaged(
+                column, f"the footer states the type {segment.type!r:.100}, which is not its type"
+            )
+        return _ColumnPlace(stored, self._source_of(column), segment)
 
     def _index(
         self, column: StoredColumn, place: _ColumnPlace, stored: memoryview | None
@@ -231,10 +231,10 @@ class ColumnSegments:
             self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
     def _lone_block(self, column: StoredColumn, place: _ColumnPlace) -> BlockEntry:
-        segment, kinds = place.segment, place.column.bound_kinds
+        segment, tag = place.segment, place.column.bound_tag
         assert segment.block is not None
         try:
-            return entry_of(segment.block, segment, self._entry.rows, kinds)
+            return entry_of(segment.block, segment, self._entry.rows, tag)
         except CorruptionError as error:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 

@@ -24,7 +24,6 @@ from colonnade.manifests.model.entries import (
     RowCount,
 )
 from colonnade.manifests.model.schema import Model
-from colonnade.manifests.model.statistics import BoundKinds
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import is_filter_length
@@ -67,10 +66,12 @@ class ColumnSegment(Model):
     """One column of a RowSet.
 
     `offset` counts from the start of the column's own file in a directory, and otherwise from the
-    start of the RowSet's object. `decoded` is at least the bytes of the rows as Arrow arrays.
-    Exactly one of `index` and `block` is set.
+    start of the RowSet's object. `type` is the type of the column that its values were written
+    with, as the log states it; of a nested type only `array`, `map` or `struct`. `decoded` is at
+    least the bytes of the rows as Arrow arrays. Exactly one of `index` and `block` is set.
     """
 
+    type: str
     offset: Count
     length: Count
     decoded: Count
@@ -94,7 +95,7 @@ def block_of(entry: BlockEntry) -> Block:
     return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
 
 
-def entry_of(block: Block, segment: ColumnSegment, rows: int, kinds: BoundKinds) -> BlockEntry:
+def entry_of(block: Block, segment: ColumnSegment, rows: int, tag: str) -> BlockEntry:
     """Return the index row of a segment's only block.
 
     Raises CorruptionError for bounds that cannot be read or are of another kind, and for an
@@ -112,6 +113,6 @@ def entry_of(block: Block, segment: ColumnSegment, rows: int, kinds: BoundKinds)
         block.crc32c,
         block.encoding,
         block.base,
-        from_log(segment.statistics, kinds),
+        from_log(segment.statistics, tag),
         *of_filter,
     )

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
+from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.types.arrow_types import storage_type
 
 
@@ -27,33 +28,44 @@ def is_form(found: pa.DataType, field: SchemaField) -> bool:
         case MapType(key=key, value=value):
             is_map = pa.types.is_map(found)
             return is_map and is_form(found.key_type, key) and is_form(found.item_type, value)
-        case _:
-            return any(found == storage_type(form) for form in field.as_stored())
+        case wanted:
+            return found == storage_type(field) or widens(_type_of(found), wanted)
 
 
 def _are_forms(found: pa.DataType, fields: Sequence[SchemaField]) -> bool:
-    known = {str(form.id): form for field in fields for form in field.as_stored()}
+    known = {str(field.id): field for field in fields}
     names = {each.name for each in found}
-    twice = any(sum(str(each) in names for each in f.ids) > 1 for f in fields if f.earlier)
     return (
-        not twice
-        and len(names) == found.num_fields
+        len(names) == found.num_fields
         and all(name.isdecimal() for name in names)
-        and all(_is_named(each, known[each.name]) for each in found if each.name in known)
+        and all(is_form(each.type, known[each.name]) for each in found if each.name in known)
     )
 
 
-def _is_named(found: pa.Field, form: SchemaField) -> bool:
-    if isinstance(form.type, str):
-        return bool(found.type == storage_type(form))
-    return is_form(found.type, form)
+def _type_of(found: pa.DataType) -> str:
+    """Return the type whose values a stream has that may be narrower than those of the table.
+
+    Types that do not widen are not told apart.
+    """
+    if pa.types.is_decimal128(found):
+        return f"decimal({found.precision},{found.scale})"
+    return _NARROW.get(found, "")
+
+
+_NARROW = {
+    pa.int8(): "byte",
+    pa.int16(): "short",
+    pa.int32(): "int",
+    pa.int64(): "long",
+    pa.float32(): "float",
+    pa.date32(): "date",
+}
 
 
 def places_in(struct: pa.DataType, fields: Sequence[SchemaField]) -> list[int | None]:
-    """Return where a stored struct has each field, under its id or an earlier one.
+    """Return where a stored struct has each field.
 
     The place of a field that the struct does not have is None.
     """
     places = {each.name: at for at, each in enumerate(struct)}
-    ids = ([str(each) for each in field.ids] for field in fields)
-    return [next((places[each] for each in names if each in places), None) for names in ids]
+    return [places.get(str(field.id)) for field in fields]

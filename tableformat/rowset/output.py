@@ -30,7 +30,7 @@ from colonnade.manifests.ids import ObjectId
 from colonnade.manifests.model.codec import byte_check, crc32c, encode_model
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.hidden_columns import WRITTEN
-from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, decode_bound
+from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, WHOLE, decode_bound, read_bound
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
 from colonnade.tableformat.rowset.adapt import absent_values
@@ -345,7 +345,7 @@ def _written_ms(segment: ColumnSegment | None) -> tuple[int, int] | None:
     if segment is None:
         return None
     bounds = segment.statistics.min, segment.statistics.max
-    first, last = (int(decode_bound(str(each), (int,))) for each in bounds)
+    first, last = (int(decode_bound(str(each), WHOLE)) for each in bounds)
     return first // 1000, -(-last // 1000)
 
 
@@ -359,6 +359,7 @@ def _segment(
     entries = part.entries
     statistics = merge([entry.statistics for entry in entries], [entry.rows for entry in entries])
     return ColumnSegment(
+        type=part.column.type_name,
         offset=offset,
         length=part.length,
         decoded=sum(entry.decoded for entry in entries),
@@ -373,7 +374,7 @@ def _segment(
             length=part.filter_length,
             crc32c=entries[0].filter_crc32c if index is None else None,
         ),
-        statistics=to_log(statistics),
+        statistics=to_log(statistics, part.column.bound_tag),
     )
 
 
@@ -381,7 +382,8 @@ def _for_log(statistics: ColumnStatistics) -> ColumnStatistics:
     bounds = (statistics.min, statistics.max)
     if all(bound is None or len(bound) <= LOG_BOUND_LENGTH for bound in bounds):
         return statistics
-    return to_log(shorten(from_log(statistics), LOG_BOUND_LENGTH))
+    tag, _ = read_bound(statistics.min or "")
+    return to_log(shorten(from_log(statistics, tag), LOG_BOUND_LENGTH), tag)
 
 
 def _pieces(array: pa.Array, block_bytes: int) -> Iterator[pa.Array]:

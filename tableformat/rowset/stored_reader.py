@@ -187,8 +187,8 @@ class StoredReader:
     def is_current(columns: Sequence[SchemaField], stretch: Stretch) -> bool:
         """Return whether all blocks of a stretch have the types that the columns have now."""
         return all(
-            not blocks or blocks[0].column.id == column.id
-            for column, blocks in zip(columns, stretch.blocks, strict=True)
+            not blocks or blocks[0].column.type_name == column.type_name
+            for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True)
         )
 
     def with_filters(
@@ -299,7 +299,10 @@ class StoredReader:
             ]
             for column in wanted
         }
-        return BoundsTable(rows, {each: bounds_of(found) for each, found in statistics.items()})
+        return BoundsTable(
+            rows,
+            {each.id: bounds_of(statistics[each.id], each.bound_tag) for each in wanted},
+        )
 
     @staticmethod
     def _cut_statistics(

@@ -13,7 +13,6 @@ from colonnade.manifests.model.entries import RowSetNumber, SortField
 from colonnade.manifests.model.schema import Model, SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import following_orders, order_of
-from colonnade.tableformat.rowset.adapt import adapt_statistics
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.sort import sort_indices
@@ -75,11 +74,10 @@ def first_key(rowset: LiveRowSet, column: SchemaField, *, descending: bool) -> p
     It is an array of one value in the storage type. None means that the log does not know one.
     Raises CorruptionError for a bound that does not fit the column.
     """
-    wanted, stated = column_of(column), rowset.entry.statistics
-    form = next((each for each in (wanted, *wanted.earlier) if each.id in stated), None)
-    if form is None:
+    wanted, stated = column_of(column), rowset.entry.statistics.get(column.id)
+    if stated is None:
         return None
-    found = adapt_statistics(from_log(stated[form.id], form.bound_kinds), form, wanted)
+    found = from_log(stated, wanted.bound_tag)
     values = rowset.entry.rows - found.nulls
     if values == 0 or (found.nulls and not descending):
         return pa.nulls(1, wanted.type)

@@ -10,14 +10,13 @@ from dataclasses import replace
 from colonnade.manifests.commit.column_conflicts import rows_fit
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import (
-    EarlierColumn,
     MapType,
     SchemaField,
     TableSchema,
     type_text,
     walk,
 )
-from colonnade.manifests.model.widening import may_overflow, widens
+from colonnade.manifests.model.widening import may_overflow
 from colonnade.manifests.state.snapshot import TableState
 
 _UNUSED_ID = 2_147_482_999
@@ -45,19 +44,16 @@ def with_columns_of(table: TableState, other: TableState) -> TableState:
 
 
 def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaField:
-    own = next(
-        (each for each in table.schema.fields if not set(each.ids).isdisjoint(wanted.ids)), None
-    )
+    own = next((each for each in table.schema.fields if each.id == wanted.id), None)
     if own is None:
         nullable = wanted.nullable or wanted.initial is None
         # No partition has a value of it, and the table need not have static values at all.
         absent = wanted.model_copy(update={"nullable": nullable, "static": None})
-        if min(wanted.ids) >= table.next_column_id:
+        if wanted.id >= table.next_column_id:
             return absent
         # RowSets may still hold the column from before it was dropped. A compaction leaves it out.
-        return absent.model_copy(update={"id": _UNUSED_ID - position, "earlier": None})
+        return absent.model_copy(update={"id": _UNUSED_ID - position})
     _check_fields(wanted, own, table)
-    wanted = _as_stored(wanted, own)
     for form in (wanted, _nullable(wanted)):
         if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
             return form
@@ -74,30 +70,11 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
     )
 
 
-def _as_stored(wanted: SchemaField, own: SchemaField) -> SchemaField:
-    """Return a column that also has the ids of the epoch that is read, where its type allows it.
-
-    A column that widens again, after a restore has undone its first widening, gets another id.
-    """
-    if isinstance(wanted.type, str):
-        if wanted.type == own.type:
-            return wanted.model_copy(update={"id": own.id, "earlier": own.earlier})
-        if own.id in wanted.ids or not widens(str(own.type), wanted.type):
-            return wanted
-        narrower = EarlierColumn(id=own.id, type=str(own.type))
-        return wanted.model_copy(update={"earlier": (*(own.earlier or ()), narrower)})
-    mine = {number: child for child in own.children() for number in child.ids}
-    return wanted.with_children(
-        _as_stored(child, found) if (found := mine.get(child.ids[0])) is not None else child
-        for child in wanted.children()
-    )
-
-
 def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState) -> None:
     """Refuse a nested field that RowSets may have from before it was dropped."""
-    known = {each for field in walk((own,)) for each in field.ids}
+    known = {field.id for field in walk((own,))}
     for field in walk(wanted.children()):
-        if known.isdisjoint(field.ids) and min(field.ids) < table.next_column_id:
+        if field.id not in known and field.id < table.next_column_id:
             raise InvalidInputError(
                 f"Field {field.name!r} of column {own.name!r} of table {table.name!r} was dropped"
                 " before the epoch that is read; leave the schema epoch out."

@@ -8,7 +8,7 @@ inline bytes. The reader prunes blocks by the indexes of its own ranges.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -180,14 +180,13 @@ def plan_scan(
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
-    begins = () if order is None else table.schema.by_id(order.fields[0].column).ids
+    begins = () if order is None else (order.fields[0].column,)
     found = tuple(rowsets)
     statics = _statics(table, epoch, found, names, predicate)
     if statics is not None:
-        begins = (*begins, *table.schema.field(statics.key[0]).ids)
+        begins = (*begins, table.schema.field(statics.key[0]).id)
         key = table.schema.select(statics.key).fields
         found = tuple(_keyed_by(each, key) for each in found)
-    shown = {each: field.id for field in table.schema.fields for each in field.ids}
     return ScanPlan(
         table=table.name,
         prefix=table.prefix,
@@ -198,7 +197,7 @@ def plan_scan(
         order=order,
         rowsets=tuple(
             RowSetScan(
-                rowset=_with_bounds(_as_shown(rowset, shown), begins),
+                rowset=_with_bounds(rowset, begins),
                 ranges=((0, rowset.entry.rows),),
             )
             for rowset in found
@@ -227,7 +226,7 @@ def _statics(
     key = key_fields(table.partition_key, table.schema)
     plain = (each.model_copy(update={"static": None}) for each in wanted)
     schema = TableSchema(fields=(*key, *plain))
-    bounds = key[0].ids
+    bounds = (key[0].id,)
     scan = ScanPlan(
         table=table.name + SUFFIX,
         prefix=rows.prefix,
@@ -255,20 +254,6 @@ def _keyed_by(rowset: LiveRowSet, key: tuple[SchemaField, ...]) -> LiveRowSet:
     return (
         rowset if rows is None or rows.key == key else _with_statics(rowset, replace(rows, key=key))
     )
-
-
-def _as_shown(rowset: LiveRowSet, shown: Mapping[int, int]) -> LiveRowSet:
-    """Return a RowSet whose masks name columns by the ids that a plan has for them.
-
-    These differ from those of the table if the plan has the columns of another epoch.
-    """
-    masks = tuple(
-        each.model_copy(update={"column": shown.get(each.column, each.column)})
-        for each in rowset.amendments.masks
-    )
-    if masks == rowset.amendments.masks:
-        return rowset
-    return replace(rowset, amendments=replace(rowset.amendments, masks=masks))
 
 
 def _with_bounds(rowset: LiveRowSet, columns: Collection[int]) -> LiveRowSet:

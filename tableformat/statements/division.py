@@ -116,9 +116,9 @@ def held_values(
 
     Raises InvalidInputError that names a column that is NULL in a key or does not fit.
     """
-    ids = {*table.partition_key, *(each.ids[0] for each in given)}
+    ids = {*table.partition_key, *(each.id for each in given)}
     schema = statics_schema(table.schema, table.partition_key)
-    fields = tuple(each for each in schema.fields if each.ids[0] in ids)
+    fields = tuple(each for each in schema.fields if each.id in ids)
     names = {each.name.casefold() for each in fields}
     chosen = (
         batch.select([at for at, name in enumerate(batch.schema.names) if name.casefold() in names])

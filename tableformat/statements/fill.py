@@ -79,7 +79,7 @@ class FillPlan:
         found = {field.id: field for field in table.schema.fields}
         needed = self.reads if self.is_new else (*self.reads, self.target)
         same = all(field.id in found and _is_same(found[field.id], field) for field in needed)
-        return same and (self.is_new or replaceable(table).issuperset(self.target.ids))
+        return same and (self.is_new or self.target.id in replaceable(table))
 
     def require_table(self, head: Snapshot) -> TableState:
         """Return the table in a state. Raises ConflictError if its columns do not fit any more."""
@@ -113,8 +113,7 @@ class Fill:
         self._plan = plan
         self._write = write
         self._filled: dict[tuple[str, ...], FilledRowSet] = {}
-        ids = [each for field in plan.reads for each in field.ids]
-        self._sources = frozenset((*ids, *plan.target.ids))
+        self._sources = frozenset((*(field.id for field in plan.reads), plan.target.id))
 
     def catch_up(self, base: Snapshot) -> Snapshot:
         """Write the values of all RowSets of the newest state, and return that state.
@@ -245,7 +244,7 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
         raise InvalidInputError(
             f"Column {target.name!r} cannot be filled, because it is void; give it a type first."
         )
-    if not (is_new or replaceable(table).issuperset(target.ids)):
+    if not (is_new or target.id in replaceable(table)):
         raise InvalidInputError(
             f"Column {target.name!r} cannot be filled, because {_why_kept(table, target)}; use"
             " update."
@@ -265,9 +264,9 @@ def _why_kept(table: TableState, column: SchemaField) -> str:
     lives = table.lifetimes
     if lives is not None and lives.counts_from_write:
         return "the rows or values of the table expire some time after their write"
-    if lives is not None and any(each.column == column.ids[0] for each in lives.columns):
+    if lives is not None and any(each.column == column.id for each in lives.columns):
         return "its values expire"
-    if column.ids[0] in table.primary_key:
+    if column.id in table.primary_key:
         return "it is part of the primary key"
     return "the table is sorted or partitioned by it"
 

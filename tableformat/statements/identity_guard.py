@@ -19,7 +19,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import decode_bound
+from colonnade.manifests.model.statistics import WHOLE, decode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -76,7 +76,7 @@ def _guard(
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
         return [each for each in rowsets if _shares(store, table, added, each, column)]
 
-    return KeyGuard(table.id, meets, frozenset(column.ids))
+    return KeyGuard(table.id, meets, frozenset({column.id}))
 
 
 def _shares(
@@ -100,10 +100,10 @@ def _shares(
 
 def _bounds(entry: RowSetEntry, column: SchemaField) -> tuple[int, int]:
     """Return the bounds of a column, which every RowSet of its table states."""
-    known = next(entry.statistics[each] for each in column.ids if each in entry.statistics)
+    known = entry.statistics[column.id]
     assert known.min is not None
     assert known.max is not None
-    return int(decode_bound(known.min, (int,))), int(decode_bound(known.max, (int,)))
+    return int(decode_bound(known.min, WHOLE)), int(decode_bound(known.max, WHOLE))
 
 
 def _values(

@@ -113,7 +113,7 @@ def _operation(
     rowset: LiveRowSet,
     done: _Written,
 ) -> ReplaceColumn:
-    ids = [each for field in fields for each in field.ids]
+    ids = [field.id for field in fields]
     vector = None
     if done.rows < rowset.row_count:
         vector = write_deletion_vector(

@@ -32,8 +32,8 @@ def restored_properties(last: TableState, then: TableState) -> dict[str, str]:
     """
     check_restored(last, then)
     _, gone = divided(last.stored_properties, then.schema.fields)
-    there = {field.ids[0] for field in last.schema.fields}
-    back = [field for field in then.schema.fields if field.ids[0] not in there]
+    there = {field.id for field in last.schema.fields}
+    back = [field for field in then.schema.fields if field.id not in there]
     brought, _ = divided(then.stored_properties, back)
     kept = {name: text for name, text in last.stored_properties.items() if name not in gone}
     properties = {**kept, **brought}

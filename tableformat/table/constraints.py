@@ -151,16 +151,16 @@ def is_reshaped(column: SchemaField, after: Mapping[int, PlacedField]) -> bool:
 
 
 def _shape(field: SchemaField) -> tuple[object, ...]:
-    """Return the fields inside a column in their order, each by its first id."""
-    return tuple((each.ids[0], _shape(each)) for each in field.children())
+    """Return the fields inside a column in their order, each by its id."""
+    return tuple((each.id, _shape(each)) for each in field.children())
 
 
 def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, PlacedField]:
-    """Return the fields, nested ones included, by each id that they have had."""
+    """Return the fields, nested ones included, by their ids."""
     found: dict[int, PlacedField] = {}
     for field in fields:
         path = (*above, field.name)
-        found |= dict.fromkeys(field.ids, (path, field)) | places(field.children(), path)
+        found |= {field.id: (path, field)} | places(field.children(), path)
     return found
 
 

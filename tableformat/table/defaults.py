@@ -112,7 +112,7 @@ def _fitted(column: SchemaField, value: object) -> str | None:
         return None
     array = convert(pa.repeat(scalar, 1), column, column.name)
     check_values(array, column, column.name)
-    return encode_value(stored_value(array))
+    return encode_value(stored_value(array), column.type)
 
 
 def _literal(column: SchemaField, sql: str) -> Literal:

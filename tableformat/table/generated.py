@@ -129,6 +129,7 @@ def check_sources(before: TableSchema, after: TableSchema) -> None:
     Raises InvalidInputError that names both columns.
     """
     found = places(after.fields)
+    types = {field.id: field.type for field in before.fields}
     for field in generated_fields(after):
         for source in sources_of(field, before):
             done = change_of(source, found, keeps_meaning=False)
@@ -140,7 +141,7 @@ def check_sources(before: TableSchema, after: TableSchema) -> None:
                     f"Column {source.name!r} cannot be {done}: the generated column {field.name!r},"
                     f" {field.generated.sql}, reads it; drop that column first."
                 )
-        if field.default is not None or not field.nullable or field.earlier is not None:
+        if field.default is not None or not field.nullable or types[field.id] != field.type:
             raise InvalidInputError(
                 f"Column {field.name!r} is generated, so it can get no default, no NOT NULL and no"
                 " other type; drop it and add a column, or add a constraint."

@@ -156,7 +156,7 @@ def check_lifetimes(
                 )
         for column in generated_fields(schema):
             for each in (column, *sources_of(column, schema)):
-                if each.ids[0] in expiring:
+                if each.id in expiring:
                     problem = (
                         f"values of column {each.name!r} cannot expire, because the generated"
                         f" column {column.name!r} is computed"
@@ -171,7 +171,7 @@ def check_kept(lives: Lifetimes | None, table: TableState, schema: TableSchema, 
 
     `done` says what was to happen to the column, such as "dropped". Raises InvalidInputError.
     """
-    left = {field.ids[0] for field in schema.fields}
+    left = {field.id for field in schema.fields}
     for number in sorted(lives.named if lives is not None else ()):
         if number not in left and lives is not None:
             column = column_of(number, table.schema).name
@@ -198,7 +198,7 @@ def _part(name: str, schema: TableSchema) -> str | int | None:
     if name in (TTL, COLUMN, EXPIRES, GRACE):
         return name
     try:
-        return schema.field(name.removeprefix(PREFIX)).ids[0]
+        return schema.field(name.removeprefix(PREFIX)).id
     except NotFoundError:
         return None
 
@@ -206,7 +206,7 @@ def _part(name: str, schema: TableSchema) -> str | int | None:
 def _value(name: str, text: str, schema: TableSchema, table: str) -> int:
     if name in (COLUMN, EXPIRES):
         try:
-            return schema.named(text).ids[0]
+            return schema.named(text).id
         except NotFoundError as error:
             raise NotFoundError(
                 f"Property {name!r} of table {table!r} must name one of its columns: "

@@ -284,7 +284,7 @@ def _following(last: TableState, replaced: TableState) -> TableState:
     for column in identity_columns(last.schema):
         for other in identity_columns(replaced.schema):
             given = last_value(replaced.identities, other)
-            same = other.identity == column.identity and not set(column.ids).isdisjoint(other.ids)
+            same = other.identity == column.identity and other.id == column.id
             if given is not None and same:
                 counters = past(counters, column, given, given)
     return replace(

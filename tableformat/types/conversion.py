@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import (
     decimal_digits,
 )
 from colonnade.manifests.model.void import VOID
+from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.types.arrow_types import (
     VARIANT_FIELDS,
     arrow_type,
@@ -113,8 +114,18 @@ def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
         case "variant" if pa.types.is_struct(found):
             return _convert_struct(array, target, VARIANT_FIELDS, path)
         case str() as text if accepts(field, found):
-            return fit_lengths(_from_zero(array).cast(target), text, path)
+            return fit_lengths(_signed(_from_zero(array), target).cast(target), text, path)
     raise InvalidInputError(_mismatch(field, found, path))
+
+
+def _signed(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return unsigned numbers as `long` for a decimal that has the digits of a `long`.
+
+    Arrow compares the digits of types, and not of values.
+    """
+    if not pa.types.is_uint64(array.type) or not pa.types.is_decimal(target):
+        return array
+    return array.cast(pa.int64()) if target.precision - target.scale < 20 else array
 
 
 def _from_zero(array: pa.Array) -> pa.Array:
@@ -137,10 +148,17 @@ def _from_zero(array: pa.Array) -> pa.Array:
 def accepts(field: SchemaField, found: pa.DataType) -> bool:
     """Return whether a column of a primitive type takes values of a plain Arrow type.
 
-    A column that has widened also takes what its earlier types take, so that those who write it
-    need not change when it widens.
+    It also takes what the types take that widen to its type, so that those who write it need not
+    change when it widens.
     """
-    return any(_accepts(str(form.type), found) for form in field.as_stored())
+    own = str(field.type)
+    return _accepts(own, found) or any(
+        _accepts(each, found) for each in _NARROW if widens(each, own)
+    )
+
+
+_NARROW = ("byte", "short", "int", "long", "float", "date")
+"""The types whose values a wider type takes that does not take them itself."""
 
 
 def _accepts(text: str, found: pa.DataType) -> bool:

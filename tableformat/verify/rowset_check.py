@@ -18,7 +18,7 @@ from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop
-from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.column import column_of, stored_as
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.footer import Footer
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -85,11 +85,20 @@ class RowSetCheck(RowSetNotes):
                 f" {self.rowset.id} does not have them.",
                 source.column_segment_name(min(missing)),
             )
-        fields = self.job.table_schema.fields
-        columns = {form.id: column_of(form) for each in fields for form in each.as_stored()}
+        columns = {field.id: column_of(field) for field in self.job.table_schema.fields}
         for column_id, segment in footer.columns.items():
             self.stop.check()
-            ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
+            column = columns.get(column_id)
+            stored = None if column is None else stored_as(column, segment.type)
+            if column is not None and stored is None:
+                self.note(
+                    f"The footer of RowSet {self.rowset.id} states the type"
+                    f" {segment.type!r:.100} of column {column.name!r}, which is not its type.",
+                    source.column_segment_name(column_id),
+                    rows=(0, entry.rows - 1),
+                )
+                continue
+            ColumnCheck(self, source, segment, column_id, stored).run()
         whole = not self.columns and not self.findings
         if self.job.depth >= 4 and (order := self._order()) and whole:
             self._check_order(source, order)
@@ -98,16 +107,9 @@ class RowSetCheck(RowSetNotes):
         return self
 
     def _missing(self, footer: Footer) -> list[int]:
-        """Return the columns of the table that a replacement must have, and does not have.
-
-        A column whose type has widened has several ids. The replacement must have the newest of
-        those that it names. The ids of a dropped column do not say which of them is the newest.
-        """
-        named = set(self.columns)
-        ids = (
-            [each for each in field.ids if each in named] for field in self.job.table_schema.fields
-        )
-        return [own[-1] for own in ids if own and own[-1] not in footer.columns]
+        """Return the columns of the table that a replacement must have, and does not have."""
+        named = {field.id for field in self.job.table_schema.fields}.intersection(self.columns)
+        return sorted(named.difference(footer.columns))
 
     def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
         """Check that the rows belong to the RowSet's partition. Requires that all can be read."""

@@ -63,7 +63,7 @@ class LogDraws:
 
     def draw(self, column: SchemaField, count: int) -> range:
         """Commit an epoch that takes the values. Cost: that of a small commit."""
-        first = column.ids[0]
+        first = column.id
         taken = DrawIdentity(table=self._table, column=first, count=count, job=self._job_id)
         change = Change(
             new_transaction_id(),

@@ -67,7 +67,7 @@ def write_replacement(
     what was written is removed.
     """
     columns = [column_of(field) for field in fields]
-    ids = [each for field in fields for each in field.ids]
+    ids = [field.id for field in fields]
     entry, store = rowset.entry, place.store
     name = new_object_id(place.job_id)
     output = RowSetOutput(store, place.prefix, name, columns, options, entry.cuts)

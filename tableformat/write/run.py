@@ -120,13 +120,12 @@ def open_writer(
 def stamped(
     entry: RowSetEntry, written_for: TableState, written_ms: int | None = None
 ) -> RowSetEntry:
-    """Return the entry with the schema, layout and sort order that the RowSet was written for.
+    """Return the entry with the layout and sort order that the RowSet was written for.
 
     It also says when its rows were written, if that decides when they expire: at `written_ms`, or
     else now. The time is in ms since 1970 UTC.
     """
     ids = {
-        "schema_id": written_for.schema_id,
         "partition_layout_id": written_for.partition_layout_id,
         "sort_order_id": written_for.sort_order_id,
     }

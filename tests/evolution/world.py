@@ -256,7 +256,7 @@ class World:
         if isinstance(value, str):
             return f"'{value}'"
         other = column.type in OTHERS
-        return default_sql(column.type, encode_value(value)) if other else str(value)
+        return default_sql(column.type, encode_value(value, column.type)) if other else str(value)
 
     def stated(self, column: Column, value: Any) -> Any:
         """A value as an update or an alteration states it."""

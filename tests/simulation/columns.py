@@ -256,7 +256,7 @@ def _cells(row: int, columns: Columns, steps: Sequence[Step], base: Columns) -> 
 
 def _column(each: SchemaField) -> Column:
     default = None if each.default is None else each.default.value
-    return Column(each.ids[0], each.nullable, _number(each.initial), _number(default))
+    return Column(each.id, each.nullable, _number(each.initial), _number(default))
 
 
 def _extra_fields(schema: TableSchema) -> Iterator[tuple[str, SchemaField]]:

@@ -221,7 +221,7 @@ class Oracle:
         """No two rows that were read share the primary key that their table has at that epoch."""
         key = self.facts[epoch][table].key
         fields = self.columns[epoch][table].fields
-        names = [each.name for each in fields if each.ids[0] in key]
+        names = [each.name for each in fields if each.id in key]
         if key:
             assert len(names) == len(key), f"table {table} lacks columns of its key"
             found = found.select(names)

@@ -79,4 +79,4 @@ def _sets_properties(change: Epoch) -> bool:
 
 
 def _ids(schema: TableSchema) -> frozenset[str]:
-    return frozenset(str(each.ids[0]) for each in schema.fields)
+    return frozenset(str(each.id) for each in schema.fields)

@@ -52,7 +52,7 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
                 SetComment(table=ORDERS, comment="new"),
             ),
         ),
-        ("append", add(rowset(3, schema_id=1))),
+        ("append", add(rowset(3))),
         ("rename_table", (RenameTable(table=ORDERS, name="sales «né»"),)),
         ("create_table", (trips,)),
         ("alter_table", (SetComment(table=TRIPS),)),

@@ -18,16 +18,14 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     Restore,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, TRIPS, GoldenLog, Writer, add, contents, rowset, states
 
 ID = SchemaField(id=1, name="id", type="long", nullable=False)
 PRICE = SchemaField(id=2, name="price", type="int")
 SCHEMA = TableSchema(fields=(ID, PRICE))
-WIDER = PRICE.model_copy(
-    update={"id": 3, "type": "long", "earlier": (EarlierColumn(id=2, type="int"),)}
-)
+WIDER = PRICE.model_copy(update={"type": "long"})
 PAID = CheckConstraint(name="paid", sql="price > 0", columns=(2,))
 SHORT = CheckConstraint(name="Wie «kurz»", sql="length(string(price)) < id", columns=(1, 2))
 

@@ -11,7 +11,6 @@ from typing import Any
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, DropRowSet, Restore
 from colonnade.manifests.model.schema import (
     ColumnDefault,
-    EarlierColumn,
     SchemaField,
     TableSchema,
 )
@@ -41,7 +40,7 @@ NOTE = SchemaField(
     default=ColumnDefault(sql=r"'it\'s'", value="s:it's"),
 )
 DAY = SchemaField(
-    id=5, name="day", type="date", initial="i:20000", default=ColumnDefault(sql="current_date()")
+    id=5, name="day", type="date", initial="d:20000", default=ColumnDefault(sql="current_date()")
 )
 FIRST = (ID, COUNT, RATE, NOTE, DAY)
 
@@ -52,10 +51,8 @@ def changed(field: SchemaField, **update: Any) -> SchemaField:
 
 WIDE = changed(
     COUNT,
-    id=6,
     type="decimal(12,2)",
-    initial="i:500",
-    earlier=(EarlierColumn(id=2, type="int"),),
+    initial="i2:500",
 )
 SECOND = (
     ID,
@@ -78,7 +75,7 @@ def write(writer: Writer) -> None:
     commit("create_table", create)
     commit("append", *add(rowset(1)))
     commit("alter_table", alter(FIRST, 1, 6))
-    commit("append", *add(rowset(2, schema_id=1)))
+    commit("append", *add(rowset(2)))
     commit("alter_table", alter(SECOND, 2, 7))
     commit("append", *add(rowset(3)))
     live = writer.live()

@@ -20,7 +20,6 @@ from colonnade.manifests.model.operations import (
     Restore,
 )
 from colonnade.manifests.model.schema import (
-    EarlierColumn,
     IdentityColumn,
     SchemaField,
     TableSchema,
@@ -37,18 +36,16 @@ ID = SchemaField(
 )
 KEY = SchemaField(id=2, name="key", type="long", nullable=False, identity=IdentityColumn())
 FIRST = TableSchema(fields=(ID, KEY))
-WIDE = ID.model_copy(
-    update={"id": 3, "type": "long", "earlier": (EarlierColumn(id=1, type="int"),)}
-)
+WIDE = ID.model_copy(update={"type": "long"})
 
 
 def draw(column: int, count: int) -> DrawIdentity:
     return DrawIdentity(table=ORDERS, column=column, count=count, job=JOB)
 
 
-def numbered(number: int, low: int, high: int, column: int = 1) -> Any:
+def numbered(number: int, low: int, high: int) -> Any:
     statistics = {
-        column: ColumnStatistics(min=f"i:{low}", max=f"i:{high}"),
+        1: ColumnStatistics(min=f"i:{low}", max=f"i:{high}"),
         2: ColumnStatistics(min="i:1", max="i:10"),
     }
     return rowset(number, statistics=statistics)
@@ -65,11 +62,11 @@ def write(writer: Writer) -> None:
         table=ORDERS,
         table_schema=TableSchema(fields=(WIDE,)),
         schema_id=1,
-        next_column_id=4,
+        next_column_id=3,
     )
     commit("alter_table", altered)
     commit("draw_identity", draw(1, 2**40))
-    commit("append", *add(numbered(3, -52, -52, column=3)))
+    commit("append", *add(numbered(3, -52, -52)))
     restored = Restore(table=ORDERS, epoch=3, table_schema=FIRST)
     live = writer.live()
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 2),))

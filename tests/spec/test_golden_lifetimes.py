@@ -19,7 +19,7 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetLifetimes,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import (
@@ -48,7 +48,7 @@ SEEN = START_MS + 30 * DAY
 def dated(number: int, first: int, last: int) -> RowSetEntry:
     """A RowSet whose rows are some days old at the time of the reader."""
     today = SEEN // DAY
-    days = ColumnStatistics(min=f"i:{today - first}", max=f"i:{today - last}")
+    days = ColumnStatistics(min=f"d:{today - first}", max=f"d:{today - last}")
     entry = rowset(number)
     return entry.model_copy(update={"statistics": {**entry.statistics, 2: days}})
 
@@ -67,13 +67,11 @@ def write(writer: Writer) -> None:
     commit("alter_table", SetLifetimes(table=ORDERS, lifetimes=arrivals))
     own = Lifetimes(expires_column=3, time_column=2, columns=NOTES)
     commit("alter_table", SetLifetimes(table=ORDERS, lifetimes=own))
-    wider = SchemaField(
-        id=5, name="at", type="timestamp_ntz", earlier=(EarlierColumn(id=2, type="date"),)
-    )
+    wider = SchemaField(id=2, name="at", type="timestamp_ntz")
     fields = TableSchema(fields=(ID, wider, ENDS, NOTE))
     commit(
         "alter_table",
-        AlterSchema(table=ORDERS, table_schema=fields, schema_id=1, next_column_id=6),
+        AlterSchema(table=ORDERS, table_schema=fields, schema_id=1, next_column_id=5),
     )
     back = Restore(table=ORDERS, epoch=2, table_schema=SCHEMA)
     commit("restore", DropRowSet(table=ORDERS, rowsets=((0, 3),)), back, *add(dated(3, 9, 0)))

@@ -61,8 +61,8 @@ def write(writer: Writer) -> None:
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 0),))
     restored = Restore(table=ORDERS, epoch=3, table_schema=PRICED)
     writer.commit("restore", dropped, restored, *add(rowset(1)))
-    writer.commit("append", *add(rowset(2, schema_id=2)))
-    writer.commit("append", *add(rowset(3, schema_id=2)))
+    writer.commit("append", *add(rowset(2)))
+    writer.commit("append", *add(rowset(3)))
 
 
 LOG = GoldenLog("log-v1-metadata", write)

@@ -15,7 +15,6 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import (
     ArrayType,
-    EarlierColumn,
     MapType,
     SchemaField,
     StructType,
@@ -26,7 +25,7 @@ from tests.spec.golden_logs import ORDERS, GoldenLog, Writer, add, contents, row
 ID = SchemaField(id=1, name="id", type="long", nullable=False)
 X, Y = SchemaField(id=3, name="x", type="int"), SchemaField(id=4, name="y", type="string")
 ELEMENT = SchemaField(id=6, name="element", type="date")
-WIDE = SchemaField(id=14, name="x", type="long", earlier=(EarlierColumn(id=3, type="int"),))
+WIDE = SchemaField(id=3, name="x", type="long")
 NEW = SchemaField(id=13, name="new", type="decimal(9,2)", comment="later")
 AGAIN = SchemaField(id=16, name="y", type="string")
 
@@ -61,14 +60,14 @@ def write(writer: Writer) -> None:
             table=ORDERS, table_schema=step, schema_id=number, next_column_id=13 + number
         )
         commit("alter_table", altered)
-        commit("append", *add(rowset(number + 1, schema_id=number)))
+        commit("append", *add(rowset(number + 1)))
     live = writer.live()
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 4),))
     restored = Restore(table=ORDERS, epoch=5, table_schema=STEPS[0])
     commit("restore", dropped, restored, *add(live[0].stored_entry, live[1].stored_entry))
     again = create.model_copy(update={"table_schema": STEPS[1], "next_column_id": 17})
     commit("drop_table", DropTable(table=ORDERS))
-    commit("restore", again, *add(rowset(9, schema_id=2)))
+    commit("restore", again, *add(rowset(9)))
 
 
 LOG = GoldenLog("log-v1-nested", write, states)

@@ -16,16 +16,14 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetPrimaryKey,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, TRIPS, GoldenLog, Writer, add, contents, rowset, states
 
 DAY = SchemaField(id=1, name="day", type="date", nullable=False)
 NUMBER = SchemaField(id=2, name="number", type="int", nullable=False)
 SCHEMA = TableSchema(fields=(DAY, NUMBER))
-WIDER = NUMBER.model_copy(
-    update={"id": 3, "type": "long", "earlier": (EarlierColumn(id=2, type="int"),)}
-)
+WIDER = NUMBER.model_copy(update={"type": "long"})
 
 
 def write(writer: Writer) -> None:

@@ -66,7 +66,7 @@ def bitmap(store: ObjectStore, *rows: int) -> DeletionVectorEntry:
 
 
 def prices(low: int, high: int) -> dict[int, ColumnStatistics]:
-    return {5: ColumnStatistics(min=f"i:{low}", max=f"i:{high}", nulls=1)}
+    return {5: ColumnStatistics(min=f"i4:{low}", max=f"i4:{high}", nulls=1)}
 
 
 def write(writer: Writer) -> None:

@@ -27,7 +27,6 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import (
     ArrayType,
-    EarlierColumn,
     SchemaField,
     TableSchema,
 )
@@ -61,9 +60,7 @@ TAGS = SchemaField(
 SCHEMA = TableSchema(fields=(SITE, AT, OWNER))
 WIDER = TableSchema(
     fields=(
-        SITE.model_copy(
-            update={"id": 6, "type": "long", "earlier": (EarlierColumn(id=1, type="int"),)}
-        ),
+        SITE.model_copy(update={"type": "long"}),
         AT,
         OWNER.model_copy(update={"name": "holder"}),
         TAGS,

@@ -50,7 +50,7 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
         ("delete", (delete(0, gone),)),
         ("tag", (Tag(name="«né»", epoch=3), Tag(name="old", epoch=0))),
         ("pin", (Pin(name="reader", epoch=2, until_ms=1_700_000_900_000),)),
-        ("alter_table", (alter, *add(rowset(3, schema_id=1)))),
+        ("alter_table", (alter, *add(rowset(3)))),
         (
             "pin",
             (

@@ -27,7 +27,7 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetPartitionLayout,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, GoldenLog, Writer, add, contents, rowset, states
 
@@ -37,50 +37,48 @@ COUNT = SchemaField(id=3, name="count", type="int")
 NARROW = TableSchema(fields=(ID, PRICE, COUNT))
 
 
-def wider(field: SchemaField, number: int, name: str) -> SchemaField:
-    step = EarlierColumn(id=field.id, type=str(field.type))
-    earlier = (*(field.earlier or ()), step)
-    return field.model_copy(update={"id": number, "type": name, "earlier": earlier})
+def wider(field: SchemaField, name: str) -> SchemaField:
+    return field.model_copy(update={"type": name})
 
 
-LONG = wider(COUNT, 5, "long")
-ONCE = TableSchema(fields=(ID, wider(PRICE, 4, "decimal(9,4)"), LONG))
-TWICE = TableSchema(fields=(ID, ONCE.fields[1], wider(LONG, 6, "decimal(20,0)")))
+LONG = wider(COUNT, "long")
+ONCE = TableSchema(fields=(ID, wider(PRICE, "decimal(9,4)"), LONG))
+TWICE = TableSchema(fields=(ID, ONCE.fields[1], wider(LONG, "decimal(22,3)")))
 
 
-def bounds(column: int, low: int, high: int) -> dict[str, Any]:
-    return {"statistics": {column: ColumnStatistics(min=f"i:{low}", max=f"i:{high}")}}
+def bounds(column: int, low: int, high: int, tag: str = "i") -> dict[str, Any]:
+    return {"statistics": {column: ColumnStatistics(min=f"{tag}:{low}", max=f"{tag}:{high}")}}
 
 
 def write(writer: Writer) -> None:
     commit = writer.commit
     create = CreateTable(table=ORDERS, name="orders", table_schema=NARROW, next_column_id=4)
     commit("create_table", create)
-    commit("append", *add(rowset(1, **bounds(2, 100, 99999)), rowset(2, **bounds(3, -7, 7))))
-    once = AlterSchema(table=ORDERS, table_schema=ONCE, schema_id=1, next_column_id=6)
+    commit("append", *add(rowset(1, **bounds(2, 100, 99999, "i2")), rowset(2, **bounds(3, -7, 7))))
+    once = AlterSchema(table=ORDERS, table_schema=ONCE, schema_id=1, next_column_id=4)
     commit("alter_table", once)
-    commit("append", *add(rowset(3, schema_id=1, **bounds(4, 10000, 20000))))
+    commit("append", *add(rowset(3, **bounds(2, 10000, 20000, "i4"))))
     part = ColumnReplacement(
-        columns=(2, 4),
+        columns=(2,),
         object=f"{20:032x}",
         place="packed",
         bytes=500,
         footer=ByteCheck(length=200, crc32c=20),
     )
-    new = bounds(4, 5, 6)["statistics"]
+    new = bounds(2, 5, 6, "i4")["statistics"]
     commit("update", ReplaceColumn(table=ORDERS, rowset=0, replacement=part, statistics=new))
     commit(
         "alter_table",
-        once.model_copy(update={"table_schema": TWICE, "schema_id": 2, "next_column_id": 7}),
+        once.model_copy(update={"table_schema": TWICE, "schema_id": 2}),
     )
-    commit("append", *add(rowset(4, schema_id=2, **bounds(6, 2**63, 2**64))))
+    commit("append", *add(rowset(4, **bounds(3, 2**63, 2**64, "i3"))))
     live = writer.live()
     again = [*add(*(live[number].stored_entry for number in (0, 1, 2)))]
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 3),))
     commit("restore", dropped, Restore(table=ORDERS, epoch=5, table_schema=ONCE), *again)
-    created = create.model_copy(update={"table_schema": TWICE, "next_column_id": 7})
+    created = create.model_copy(update={"table_schema": TWICE})
     commit("drop_table", DropTable(table=ORDERS))
-    commit("restore", created, *add(rowset(4, schema_id=2, **bounds(6, 2**63, 2**64))))
+    commit("restore", created, *add(rowset(4, **bounds(3, 2**63, 2**64, "i3"))))
 
 
 def write_keys(writer: Writer) -> None:
@@ -96,18 +94,18 @@ def write_keys(writer: Writer) -> None:
     old = {"partition_layout_id": 1, "partition": ("i:3",)}
     commit("append", *add(rowset(1, **old, **bounds(3, -7, 7))))
     schema = TableSchema(fields=(ID, PRICE, LONG))
-    wide = AlterSchema(table=ORDERS, table_schema=schema, schema_id=1, next_column_id=6)
+    wide = AlterSchema(table=ORDERS, table_schema=schema, schema_id=1, next_column_id=4)
     commit("alter_table", wide)
     by_price = PartitionField(transform="identity", column=2)
-    by_both = (by_count.model_copy(update={"column": 5}), by_price)
+    by_both = (by_count, by_price)
     commit("alter_table", SetPartitionLayout(table=ORDERS, layout_id=2, fields=by_both))
-    new = {"partition_layout_id": 2, "partition": ("i:3", "i:250"), "schema_id": 1}
-    commit("append", *add(rowset(2, **old), rowset(3, **new, **bounds(5, 2**40, 2**41))))
+    new = {"partition_layout_id": 2, "partition": ("i:3", "i2:250")}
+    commit("append", *add(rowset(2, **old), rowset(3, **new, **bounds(3, 2**40, 2**41))))
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 2),))
     again = add(writer.live()[0].stored_entry)
     back = Restore(table=ORDERS, epoch=2, table_schema=NARROW, partition_layout_id=1)
     commit("restore", dropped, back, *again)
-    commit("append", *add(rowset(4, **old, schema_id=2, **bounds(3, 8, 9))))
+    commit("append", *add(rowset(4, **old, **bounds(3, 8, 9))))
 
 
 LOG = GoldenLog("log-v1-widened", write, states)

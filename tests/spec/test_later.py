@@ -140,7 +140,9 @@ def test_an_encrypted_database_is_refused_by_its_first_epoch_whatever_the_rest_l
 def test_a_shredded_column_segment_is_refused_by_its_name() -> None:
     statistics = ColumnStatistics(min="i:0", max="i:9")
     block = Block(crc32c=1, encoding="plain")
-    segment = ColumnSegment(offset=0, length=8, decoded=8, block=block, statistics=statistics)
+    segment = ColumnSegment(
+        type="long", offset=0, length=8, decoded=8, block=block, statistics=statistics
+    )
     body = Footer(rows=1, cuts=1, columns={1: segment}).model_dump(mode="json", exclude_none=True)
     body["columns"]["1"]["shredded"] = {"a.b": {}}
     with pytest.raises(UnsupportedFormatError, match=r"the key 'columns\.1\.shredded'.*upgrade"):

@@ -17,19 +17,20 @@ import pyarrow as pa
 
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.model.statistics import bound_tag, encode_bound
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.partition.transforms import buckets_of
 from colonnade.tableformat.types.arrow_types import storage_type
+from tests.tagged import untagged
 
 FILE = Path(__file__).parent / "partition_vectors.json"
 
 ICEBERG = (
     ("int", "i:34", 2017239379),
     ("long", "i:34", 2017239379),
-    ("decimal(9,2)", "i:1420", -500754589),
-    ("date", "i:17486", -653330422),
+    ("decimal(9,2)", "i2:1420", -500754589),
+    ("date", "d:17486", -653330422),
     ("time(6)", "i:81068000000000", -662762989),
     ("timestamp_ntz", "i:1510871468000000", -2047944441),
     ("timestamp_ntz", "i:1510871468000001", -1207196810),
@@ -143,16 +144,19 @@ def transforms(type_name: str) -> Iterator[tuple[str, int | None]]:
 
 
 def vectors() -> list[dict[str, Any]]:
-    def tagged(value: Any) -> str | None:
-        return None if value is None else encode_bound(value)
+    def tagged(value: Any, tag: str) -> str | None:
+        return None if value is None else encode_bound(value, tag)
 
     return [
         {
             "type": type_name,
             "transform": transform,
             "argument": argument,
-            "value": tagged(value),
-            "result": tagged(expected(type_name, transform, argument, value)),
+            "value": tagged(value, bound_tag(type_name)),
+            "result": tagged(
+                expected(type_name, transform, argument, value),
+                bound_tag(type_name) if transform in ("identity", "truncate") else "i",
+            ),
         }
         for type_name, transform, argument, value in cases()
     ]
@@ -177,7 +181,7 @@ def test_the_hashes_are_those_that_iceberg_publishes() -> None:
         column = SchemaField(id=1, name="c", type=type_name)
         field = PartitionField(transform="bucket", column=1, argument=2**31 - 1)
         wanted = (result & 0x7FFFFFFF) % (2**31 - 1)
-        assert buckets_of(field, column, [decode_bound(value)]) == [wanted]
+        assert buckets_of(field, column, [untagged(value)]) == [wanted]
 
 
 def test_every_value_of_the_file_is_transformed_right_alone_and_in_a_batch() -> None:
@@ -191,13 +195,13 @@ def test_every_value_of_the_file_is_transformed_right_alone_and_in_a_batch() -> 
             {"transform": transform, "column": 1, "argument": argument}
         )
         check_layout([field], schema)
-        plain = [None if v["value"] is None else decode_bound(v["value"]) for v in group]
+        plain = [None if v["value"] is None else untagged(v["value"]) for v in group]
         array = stored(schema.fields[0], plain)
         codes, partitions = divide([field], schema, {1: array})
         assert [partitions[code][0] for code in codes] == [v["result"] for v in group], group[0]
         if transform == "bucket":
             known = [v for v in group if v["value"] is not None]
-            found = buckets_of(field, schema.fields[0], [decode_bound(v["value"]) for v in known])
+            found = buckets_of(field, schema.fields[0], [untagged(v["value"]) for v in known])
             assert [f"i:{each}" for each in found] == [v["result"] for v in known]
 
 

@@ -13,6 +13,7 @@ from colonnade.manifests.arrays.bounds import Keep, bounds_table
 from colonnade.manifests.arrays.partitions import partitions_of
 from colonnade.manifests.checkpoint.reader import read_entry_segment
 from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.column_conflicts import keep_types, with_same_types
 from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
@@ -25,6 +26,7 @@ from colonnade.manifests.model.operations import (
     DropTable,
     ReplaceColumn,
 )
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.replaced_columns import with_replacement
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, Snapshot, TableState
@@ -48,27 +50,33 @@ def check_reads(
         table = before.tables.get(TableId(read.table))
         if table is None:
             continue
+        columns = with_same_types(_planned(base, table), table.schema)
         serializable = is_serializable(base, table)
         does = "overwrites" if read.overwrites else "reads"
         happened = f"Rows of table {table.name!r} that the statement {does} changed"
         if (read.overwrites or serializable) and _may_hold(
             read.keep,
-            table,
+            columns,
             [
                 *(each for each in _added(before, table, theirs, log) if not each.has_tombstones),
                 *_replaced(table, theirs, log, read.columns),
             ],
         ):
             raise conflict(change.operation, base.epoch, happened, theirs)
-        if serializable and not read.overwrites and _took(read, table, theirs, log):
+        if serializable and not read.overwrites and _took(read, table, columns, theirs, log):
             raise conflict(change.operation, base.epoch, happened, theirs)
     for guard in change.keys:
         table = before.tables.get(TableId(guard.table))
-        if table is not None and guard.meets(
-            [*_added(before, table, theirs, log), *_replaced(table, theirs, log)]
-        ):
+        # A key whose type has widened is refused at the slot, and has no values to compare.
+        if table is None or not keep_types(guard.columns, _planned(base, table), table.schema):
+            continue
+        if guard.meets([*_added(before, table, theirs, log), *_replaced(table, theirs, log)]):
             happened = f"Keys that the statement inserts were added to table {table.name!r}"
             raise conflict(change.operation, base.epoch, happened, theirs)
+
+
+def _planned(base: Snapshot, table: TableState) -> TableSchema:
+    return base.tables.get(table.id, table).schema
 
 
 def isolation_of(table: TableState) -> str:
@@ -128,7 +136,9 @@ def _replacements(
     ]
 
 
-def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> bool:
+def _took(
+    read: TableRead, table: TableState, columns: TableSchema, theirs: Epoch, log: LogReader
+) -> bool:
     """Return whether an epoch removed or changed rows that a statement may have read."""
     ids = set[int]()
     for operation in theirs.ops:
@@ -139,17 +149,17 @@ def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> 
         elif isinstance(operation, DropRowSet) and operation.table == table.id:
             ids.update(ids_of(operation.rowsets))
     ids.update(op.rowset for op in _replacements(table, theirs, read.columns))
-    return _may_hold(read.keep, table, list(log.find_rowsets(table, ids).values()))
+    return _may_hold(read.keep, columns, list(log.find_rowsets(table, ids).values()))
 
 
-def _may_hold(keep: Keep | None, table: TableState, rowsets: Sequence[LiveRowSet]) -> bool:
+def _may_hold(keep: Keep | None, columns: TableSchema, rowsets: Sequence[LiveRowSet]) -> bool:
     if not rowsets or keep is None:
         return bool(rowsets)
     entries = [rowset.entry for rowset in rowsets]
     bounds = bounds_table(
         [entry.statistics for entry in entries],
         [entry.rows for entry in entries],
-        table.schema,
+        columns,
         lambda index: f"RowSet {entries[index].object}",
         partitions_of(entries),
     )

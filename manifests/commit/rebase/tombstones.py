@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.column_conflicts import with_same_types
 from colonnade.manifests.commit.rebase.reads import is_serializable
 from colonnade.manifests.commit.rebase.targets import conflict
 from colonnade.manifests.ids import TableId
@@ -20,7 +21,8 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AddTombstone, ReplaceColumn
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Region
-from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statistics import bound_tag, encode_bound
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 
@@ -40,24 +42,35 @@ def check_tombstones(
         if table is None:
             continue
         regions = [region_of(each, table.schema) for each in operation.regions]
-        if _reads_any(change, base, table, regions) or _changes_any(change, table, regions, log):
+        columns = with_same_types(base.tables.get(table.id, table).schema, table.schema)
+        if _reads_any(change, base, table, columns, regions) or _changes_any(
+            change, table, columns, regions, log
+        ):
             happened = f"A range of table {table.name!r} that the statement has rows of was deleted"
             raise conflict(change.operation, base.epoch, happened, theirs)
 
 
 def _reads_any(
-    change: Change, base: Snapshot, table: TableState, regions: Sequence[Region]
+    change: Change,
+    base: Snapshot,
+    table: TableState,
+    columns: TableSchema,
+    regions: Sequence[Region],
 ) -> bool:
     guarded = [
         read
         for read in change.reads
         if read.table == table.id and (read.overwrites or is_serializable(base, table))
     ]
-    return any(_may_hold(read.keep, table, regions) for read in guarded)
+    return any(_may_hold(read.keep, columns, regions) for read in guarded)
 
 
 def _changes_any(
-    change: Change, table: TableState, regions: Sequence[Region], log: LogReader
+    change: Change,
+    table: TableState,
+    columns: TableSchema,
+    regions: Sequence[Region],
+    log: LogReader,
 ) -> bool:
     """Return whether a change may move rows of a region, or give them new values."""
     changed = list(_changed(change, table, log))
@@ -69,7 +82,7 @@ def _changes_any(
     near = [
         each
         for each in regions
-        if not asked or any(_may_hold(keep, table, [each]) for keep in asked)
+        if not asked or any(_may_hold(keep, columns, [each]) for keep in asked)
     ]
     bounds = bounds_table(
         [rowset.entry.statistics for rowset in changed],
@@ -91,15 +104,15 @@ def _changed(change: Change, table: TableState, log: LogReader) -> Iterator[Live
     yield from log.find_rowsets(table, replaced).values()
 
 
-def _may_hold(keep: Keep | None, table: TableState, regions: Sequence[Region]) -> bool:
+def _may_hold(keep: Keep | None, columns: TableSchema, regions: Sequence[Region]) -> bool:
     """Return whether a predicate may select a row of a region."""
     if keep is None:
         return True
     bounds: BoundsTable = bounds_table(
         [_statistics(each) for each in regions],
         [1] * len(regions),
-        table.schema,
-        lambda index: f"range {index} of table {table.name!r}",
+        columns,
+        lambda index: f"range {index}",
     )
     return bool(keep(bounds).any())
 
@@ -109,6 +122,6 @@ def _statistics(region: Region) -> dict[int, ColumnStatistics]:
     found = {}
     for interval, column in zip(region.intervals, region.columns, strict=True):
         if (extent := interval.extent(column)) is not None:
-            low, high = map(encode_bound, extent)
+            low, high = (encode_bound(each, bound_tag(column.type)) for each in extent)
             found[column.id] = ColumnStatistics(min=low, max=high, exact=False)
     return found

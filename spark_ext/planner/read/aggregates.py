@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import Bound, decode_bound, encode_bound
+from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.predicate.storage import domain_of
 
@@ -74,7 +73,7 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         return None
     certain: list[Bound] = []
     uncertain: list[Bound] = []
-    nan = False
+    nan, tag = False, bound_tag(field.type)
     for rowset in rowsets:
         statistics = rowset.entry.statistics.get(field.id)
         if statistics is None:
@@ -87,21 +86,17 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
             nan = True
         if present == statistics.nans:
             continue
-        bound = _bound(statistics, largest)
+        text = statistics.max if largest else statistics.min
+        bound = None if text is None else decode_bound(text, tag)
         if bound is None:
             return None
         exact = statistics.exact and whole
         (certain if exact else uncertain).append(bound)
-    return _combined(certain, uncertain, nan=nan, largest=largest)
-
-
-def _bound(statistics: ColumnStatistics, largest: bool) -> Bound | None:
-    text = statistics.max if largest else statistics.min
-    return None if text is None else decode_bound(text)
+    return _combined(certain, uncertain, tag, nan=nan, largest=largest)
 
 
 def _combined(
-    certain: Sequence[Any], uncertain: Sequence[Any], *, nan: bool, largest: bool
+    certain: Sequence[Any], uncertain: Sequence[Any], tag: str, *, nan: bool, largest: bool
 ) -> Answer | None:
     if nan and largest:
         return Answer(NAN)
@@ -115,4 +110,4 @@ def _combined(
         return None
     if isinstance(found, float) and found == 0.0:
         return None  # bounds do not tell 0.0 from -0.0, but rows do
-    return Answer(encode_bound(found))
+    return Answer(encode_bound(found, tag))

@@ -29,7 +29,7 @@ Row = Sequence[Any]
 
 ROWSETS_SCHEMA = (
     "rowset long, object string, place string, epoch long, rows long, deleted_rows long,"
-    " bytes long, schema_id int, unsynced boolean, partition string, layout int"
+    " bytes long, unsynced boolean, partition string, layout int"
 )
 PARTITIONS_SCHEMA = (
     "partition string, layout int, rowsets long, rows long, deleted_rows long, bytes long"
@@ -106,7 +106,6 @@ def _rowsets(table: ArrowTable) -> Iterator[Row]:
             entry.rows,
             entry.rows - rowset.row_count,
             rowset.byte_count,
-            entry.schema_id,
             entry.unsynced,
             partition_text(table._state, entry),
             entry.partition_layout_id,

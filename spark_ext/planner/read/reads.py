@@ -18,7 +18,7 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.model.statistics import bound_tag, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.store import StoreAddress, open_store
@@ -296,18 +296,19 @@ def _summaries(plan: ScanPlan, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
         parts = [each for each in known if each is not None]
         if parts and len(parts) == len(known):
             found[field.name] = {
-                "min": _extreme([part.min for part in parts], min),
-                "max": _extreme([part.max for part in parts], max),
+                "min": _extreme([part.min for part in parts], min, bound_tag(field.type)),
+                "max": _extreme([part.max for part in parts], max, bound_tag(field.type)),
                 "nulls": sum(part.nulls for part in parts),
             }
     return found
 
 
-def _extreme(bounds: Sequence[str | None], best: Callable[..., Any]) -> str | None:
-    """Return the least or greatest bound, by `best`; None if one is not known."""
+def _extreme(bounds: Sequence[str | None], best: Callable[..., Any], tag: str) -> str | None:
+    """Return the least or greatest bound, by `best`, in a tag; None if one is not known."""
     if None in bounds:
         return None
-    return encode_bound(best(decode_bound(bound) for bound in bounds if bound is not None))
+    values = (decode_bound(bound, tag) for bound in bounds if bound is not None)
+    return encode_bound(best(values), tag)
 
 
 OPS = {

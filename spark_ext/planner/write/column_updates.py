@@ -183,7 +183,7 @@ def _least(args: Args) -> int:
 
 def _can_replace(table: TableState, fields: Sequence[SchemaField]) -> bool:
     """Return whether new values of some columns decide nothing else about their rows."""
-    ids = {each for field in fields for each in field.ids}
+    ids = {field.id for field in fields}
     generated = generated_fields(table.schema)
     sources = {source.id for each in generated for source in sources_of(each, table.schema)}
     return (

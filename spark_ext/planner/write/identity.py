@@ -101,7 +101,7 @@ class JobDraws:
         return pool.drawn if any(beyond(first, each) != first for each in pool.given) else []
 
     def _pool(self, column: SchemaField) -> _Pool:
-        return self._pools.setdefault(column.ids[0], _Pool())
+        return self._pools.setdefault(column.id, _Pool())
 
 
 _JOBS: OrderedDict[str, JobDraws] = OrderedDict()

@@ -118,7 +118,7 @@ class DropColumn(Alteration):
 def _check_unused(column: SchemaField, draft: Draft) -> None:
     """Refuse to drop a column that decides where rows are stored, or which rows there may be."""
     check_not_in_key(column, draft, "dropped")
-    if any(key.column in column.ids for key in draft.sorted_by):
+    if any(key.column == column.id for key in draft.sorted_by):
         raise InvalidInputError(
             f"Column {column.name!r} cannot be dropped: the table is sorted by it; sort it by other"
             " columns first."

@@ -83,12 +83,12 @@ def check_not_in_key(column: SchemaField, draft: Draft, done: str) -> None:
 
     `done` says what was to happen to the column, such as "dropped".
     """
-    if column.ids[0] in draft.key:
+    if column.id in draft.key:
         raise InvalidInputError(
             f"Column {column.name!r} cannot be {done}: it is in the primary key; drop the key"
             " first, or set another one."
         )
-    if column.ids[0] in draft.table.partition_key:
+    if column.id in draft.table.partition_key:
         raise InvalidInputError(
             f"Column {column.name!r} cannot be {done}: static values belong to it; write the rows"
             " to a new table with another partition key."

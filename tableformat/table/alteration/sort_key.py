@@ -14,7 +14,6 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import next_order
-from colonnade.manifests.state.widened_layouts import with_present_ids
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.design import parse_sort_key
@@ -44,15 +43,14 @@ def around_columns(draft: Draft, altered: Sequence[Operation]) -> tuple[Operatio
     dropped, the new key comes first, or the former one ends first if the new one has a new column.
     """
     table, key = draft.table, draft.sort_key
-    after = with_present_ids(table, draft.schema)
-    if key is None or key == after.sort_key:
+    if key is None or key == table.sort_key:
         return tuple(altered)
-    if _is_of(after.sort_key, draft.schema):
-        return (*altered, _set_key(after, key))
+    if _is_of(table.sort_key, draft.schema):
+        return (*altered, _set_key(table, key))
     if _is_of(key, table.schema):
         return (_set_key(table, key), *altered)
     orders = table.sort_orders if () in table.sort_orders else (*table.sort_orders, ())
-    ended = with_present_ids(replace(table, sort_orders=orders), draft.schema)
+    ended = replace(table, sort_orders=orders)
     return (_set_key(table, ()), *altered, _set_key(ended, key))
 
 

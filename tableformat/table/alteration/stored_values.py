@@ -100,7 +100,7 @@ def reads_of(table: TableState, demands: Demands) -> tuple[TableRead, ...]:
         TableRead(
             table.id,
             rowset_filter(table, _suspects(demand, places)),
-            frozenset(places[0].ids) if places else None,
+            frozenset({places[0].id}) if places else None,
             overwrites=True,
         )
         for places, demand in _each(table, demands)

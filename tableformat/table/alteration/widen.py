@@ -12,7 +12,6 @@ from colonnade.manifests.model.column_default import decode_value, widened_value
 from colonnade.manifests.model.identity import wider_numbers
 from colonnade.manifests.model.schema import (
     DataType,
-    EarlierColumn,
     SchemaField,
     TableSchema,
     assign_ids,
@@ -20,7 +19,7 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, wider_types
 from colonnade.manifests.public import public
-from colonnade.manifests.state.widened_layouts import keeps_partitions, partitioned_types
+from colonnade.manifests.state.partition_widening import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
     FieldPath,
@@ -66,23 +65,13 @@ class WidenColumn(Alteration):
             if found.id < draft.table.next_column_id:
                 draft.demand(found.id, TimestampHolds())
         wider = _wider(draft, found, self.type)
-        _followed(draft, found, wider)
         draft.schema = with_field(draft.schema, names, lambda _: wider)
 
 
 def _wider(draft: Draft, found: SchemaField, wanted: DataType) -> SchemaField:
-    """Return a field with a wider type and a new id, under which RowSets have the new type.
-
-    A field of this draft alone keeps its id, because no RowSet has it yet. The fields inside a
-    nested type, which a void column gets, are new.
-    """
+    """Return a field with a wider type. Fields inside it, which a void column gets, are new."""
     wider = found.model_copy(update={"type": wanted, **widened_values(found, wanted)})
     wider = widened_default(found, wider)
-    if found.id < draft.table.next_column_id:
-        step = EarlierColumn(id=found.id, type=str(found.type))
-        earlier = (*(found.earlier or ()), step)
-        wider = wider.model_copy(update={"id": draft.next_id, "earlier": earlier})
-        draft.next_id += 1
     inside, draft.next_id = assign_ids(TableSchema(fields=wider.children()), draft.next_id)
     return wider.with_children(inside.fields)
 
@@ -124,7 +113,7 @@ def _check_values(column: SchemaField, path: str) -> None:
 def _check_place(column: SchemaField, wanted: str, draft: Draft) -> None:
     """Refuse to widen a column whose rows would then belong to other partitions."""
     layouts = (*draft.table.partition_layouts, draft.layout or ())
-    for field in {each for layout in layouts for each in layout if each.column in column.ids}:
+    for field in {each for layout in layouts for each in layout if each.column == column.id}:
         if keeps_partitions(field.transform, str(column.type), wanted):
             continue
         kept = partitioned_types(field.transform, str(column.type))
@@ -133,18 +122,4 @@ def _check_place(column: SchemaField, wanted: str, draft: Draft) -> None:
             f"The type of column {column.name!r} cannot be changed from {column.type} to {wanted}:"
             f" the table is, or was, partitioned by {field.transform} of it, and rows would belong"
             f" to other partitions; {can}."
-        )
-
-
-def _followed(draft: Draft, before: SchemaField, after: SchemaField) -> None:
-    """Let the new partition layout and sort key of a draft name a column by its new id."""
-    if draft.sort_key is not None:
-        draft.sort_key = tuple(
-            field.model_copy(update={"column": after.id}) if field.column == before.id else field
-            for field in draft.sort_key
-        )
-    if draft.layout is not None:
-        draft.layout = tuple(
-            field.model_copy(update={"column": after.id}) if field.column == before.id else field
-            for field in draft.layout
         )

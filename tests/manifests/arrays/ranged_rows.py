@@ -13,7 +13,7 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import encode_bound, value_after
+from colonnade.manifests.model.statistics import bound_tag, encode_bound, value_after
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry
@@ -34,6 +34,7 @@ VALUES: dict[str, Sequence[Any]] = {
     **dict.fromkeys(("short", "byte", "interval month", "interval day to second"), _NUMBERS),
     "boolean": (0, 1),
     "decimal(38,0)": _DECIMALS,
+    "decimal(38,2)": _DECIMALS,
     **dict.fromkeys(("float", "double"), _FLOATS),
     **dict.fromkeys(("string", "char(3)", "varchar(3)"), _TEXTS),
     "binary": _BYTES,
@@ -69,7 +70,9 @@ def inside(row: Row, intervals: Iterable[Interval], columns: Mapping[int, Schema
     return True
 
 
-def statistics_of(rng: random.Random, values: Sequence[Any], how: str) -> ColumnStatistics:
+def statistics_of(
+    rng: random.Random, values: Sequence[Any], how: str, column: SchemaField
+) -> ColumnStatistics:
     """The statistics of a column: exact, cut to a length, or without bounds."""
     known = [value for value in values if is_number(value)]
     nulls = sum(value is None for value in values)
@@ -86,17 +89,17 @@ def statistics_of(rng: random.Random, values: Sequence[Any], how: str) -> Column
     elif how == "cut":
         low, high = min(low, rng.choice(known)), max(high, rng.choice(known))
     exact = how == "exact"
-    return ColumnStatistics(
-        min=encode_bound(low), max=encode_bound(high), nulls=nulls, nans=nans, exact=exact
-    )
+    least, most = (encode_bound(each, bound_tag(column.type)) for each in (low, high))
+    return ColumnStatistics(min=least, max=most, nulls=nulls, nans=nans, exact=exact)
 
 
-def some_interval(rng: random.Random, number: int, values: Sequence[Any]) -> Interval:
-    low, high = sorted(rng.choices(values, k=2))
+def some_interval(rng: random.Random, column: SchemaField, values: Sequence[Any]) -> Interval:
+    ends = sorted(rng.choices(values, k=2))
+    low, high = (encode_bound(each, bound_tag(column.type)) for each in ends)
     return Interval(
-        column=number,
-        low=rng.choice((None, encode_bound(low))),
-        high=rng.choice((None, encode_bound(high))),
+        column=column.id,
+        low=rng.choice((None, low)),
+        high=rng.choice((None, high)),
         low_open=rng.random() < 0.4,
         high_open=rng.random() < 0.4,
     )
@@ -128,7 +131,10 @@ class Rows:
     def add(self, rng: random.Random, number: int, rows: list[Row]) -> None:
         stated = {
             each.id: statistics_of(
-                rng, [row[each.id] for row in rows], rng.choice(("exact", "exact", "cut", "none"))
+                rng,
+                [row[each.id] for row in rows],
+                rng.choice(("exact", "exact", "cut", "none")),
+                each,
             )
             for each in self.columns
             if rng.random() < 0.9

@@ -13,10 +13,10 @@ from colonnade.manifests.model.entries import (
     PartitionField,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import encode_bound
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry, vector
+from tests.tagged import tagged
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 BOUNDS: dict[int, st.SearchStrategy[Any]] = {
@@ -45,8 +45,8 @@ def statistics(draw: st.DrawFn, column: int) -> ColumnStatistics | None:
         return None
     low, high = sorted(draw(st.tuples(BOUNDS[column], BOUNDS[column])))
     return ColumnStatistics(
-        min=encode_bound(low) if shape > 1 else None,
-        max=encode_bound(high) if shape > 2 else None,
+        min=tagged(low) if shape > 1 else None,
+        max=tagged(high) if shape > 2 else None,
         nulls=draw(st.integers(0, 6)),
         exact=shape == 4,
     )

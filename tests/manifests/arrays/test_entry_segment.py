@@ -26,7 +26,6 @@ from colonnade.manifests.model.entries import (
     ColumnStatistics,
     SortField,
 )
-from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
 from tests.examples_of import examples
@@ -37,6 +36,7 @@ from tests.manifests.arrays.rowsets import (
     SCHEMA,
     rowset_lists,
 )
+from tests.tagged import tagged, untagged
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -76,11 +76,9 @@ def merged(parts: list[tuple[ColumnStatistics, int]]) -> ColumnStatistics:
     exact = all(part.exact for part, _ in parts)
     if unknown or not bounded:
         return ColumnStatistics(nulls=nulls, nans=nans, exact=exact and not unknown)
-    low = min(decode_bound(part.min) for part in bounded)  # type: ignore[arg-type]
-    high = max(decode_bound(part.max) for part in bounded)  # type: ignore[arg-type]
-    return ColumnStatistics(
-        min=encode_bound(low), max=encode_bound(high), nulls=nulls, nans=nans, exact=exact
-    )
+    low = min(untagged(part.min) for part in bounded)  # type: ignore[arg-type]
+    high = max(untagged(part.max) for part in bounded)  # type: ignore[arg-type]
+    return ColumnStatistics(min=tagged(low), max=tagged(high), nulls=nulls, nans=nans, exact=exact)
 
 
 def check_same_bounds(expected, found) -> None:  # type: ignore[no-untyped-def]

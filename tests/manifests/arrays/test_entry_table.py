@@ -14,7 +14,7 @@ from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.examples_of import examples
-from tests.manifests.arrays.rowsets import rowset_lists
+from tests.manifests.arrays.rowsets import SCHEMA, rowset_lists
 
 
 def divided(rowsets: list[LiveRowSet], data: st.DataObject) -> list[list[LiveRowSet]]:
@@ -68,7 +68,7 @@ def test_pruned_rowsets_are_left_out_of_everything_but_the_objects(
     for column in range(1, 6):
         if all(column in each.entry.statistics for each in rowsets):
             nulls = [each.entry.statistics[column].nulls for each in kept]
-            assert table.bounds(column).nulls.tolist() == nulls
+            assert table.bounds(SCHEMA.by_id(column)).nulls.tolist() == nulls
     everything = sorted(name for each in rowsets for name in each.objects())
     assert sorted(table.object_ids()) == everything
 

@@ -20,7 +20,6 @@ from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statistics import encode_bound
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry, table_state
@@ -35,6 +34,7 @@ from tests.manifests.arrays.ranged_rows import (
     some_interval,
     with_known_statistics,
 )
+from tests.tagged import tagged
 
 
 def tombstones(rng: random.Random, made: Rows, values: Mapping[int, Any]) -> list[RangeTombstone]:
@@ -43,7 +43,7 @@ def tombstones(rng: random.Random, made: Rows, values: Mapping[int, Any]) -> lis
         regions = []
         for _ in range(rng.randrange(1, 4)):
             numbers = rng.sample([each.id for each in made.columns], rng.randrange(1, 3))
-            regions.append(tuple(some_interval(rng, n, values[n]) for n in numbers))
+            regions.append(tuple(some_interval(rng, made.by_id[n], values[n]) for n in numbers))
         found.append(RangeTombstone(epoch=epoch, regions=tuple(regions)))
     return found
 
@@ -90,7 +90,7 @@ def test_a_table_without_tombstones_and_lifetimes_gets_its_rowsets_as_they_are()
 
 def ranges(count: int, width: int) -> Iterator[tuple[Interval, ...]]:
     for at in range(count):
-        low, high = encode_bound(at * width), encode_bound((at + 1) * width)
+        low, high = tagged(at * width), tagged((at + 1) * width)
         yield (Interval(column=1, low=low, high=high, high_open=True),)
 
 

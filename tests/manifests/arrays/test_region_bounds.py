@@ -34,7 +34,7 @@ def test_bounds_tell_which_rowsets_may_have_rows_of_a_region_and_which_have_no_o
     made = Rows.some(rng, columns, values)
     numbers = rng.choice(((1,), (1, 2), (2, 1)))
     region = Region(
-        intervals=tuple(some_interval(rng, number, values[number]) for number in numbers),
+        intervals=tuple(some_interval(rng, columns[n - 1], values[n]) for n in numbers),
         columns=tuple(columns[number - 1] for number in numbers),
     )
     bounds = bounds_table(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from tests.tagged import tagged, untagged
 
 KINDS: tuple[st.SearchStrategy[Any], ...] = (
     st.integers(-(2**63), 2**63 - 1) | st.sampled_from((-(2**63), 2**63 - 1)),
@@ -30,8 +30,8 @@ def lists(draw: st.DrawFn) -> Lists:
     for shape in draw(st.lists(st.sampled_from("-0<>b"), max_size=12)):
         low, high = sorted((draw(bounds), draw(bounds)))
         each = ColumnStatistics(
-            min=encode_bound(low) if shape in "<b" else None,
-            max=encode_bound(high) if shape in ">b" else None,
+            min=tagged(low) if shape in "<b" else None,
+            max=tagged(high) if shape in ">b" else None,
             nulls=draw(st.sampled_from((0, 1, 10, 2**40))),
             nans=draw(st.sampled_from((0, 3))),
             exact=draw(st.booleans()),
@@ -74,8 +74,8 @@ def test_bounds_are_known_exactly_where_both_are_stated(statistics: Lists) -> No
         assert int(bounds.nans[index]) == (-1 if each is None else each.nans)
         if has_both:
             assert each is not None
-            assert bounds.low[index] == decode_bound(each.min or "")
-            assert bounds.high[index] == decode_bound(each.max or "")
+            assert bounds.low[index] == untagged(each.min or "")
+            assert bounds.high[index] == untagged(each.max or "")
 
 
 @given(lists(), st.data())
@@ -100,6 +100,6 @@ def test_a_summary_counts_everything_and_its_bounds_leave_no_rowset_out(
     if not bounded or any(each.nulls + each.nans < count for each, count in others):
         assert summary.min is summary.max is None
         return
-    assert decode_bound(summary.min or "") == min(decode_bound(e.min or "") for e in bounded)
-    assert decode_bound(summary.max or "") == max(decode_bound(e.max or "") for e in bounded)
+    assert untagged(summary.min or "") == min(untagged(e.min or "") for e in bounded)
+    assert untagged(summary.max or "") == max(untagged(e.max or "") for e in bounded)
     assert summary.exact == all(each.exact for each in present)

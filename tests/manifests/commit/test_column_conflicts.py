@@ -1,4 +1,4 @@
-"""RowSets are right under later columns that still state the ids which the RowSets know."""
+"""RowSets are right under later columns that hold all of their values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from colonnade.manifests.commit.column_conflicts import rows_fit, same_by_name
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
-    EarlierColumn,
     MapType,
     SchemaField,
     StructType,
@@ -16,14 +15,8 @@ from colonnade.manifests.model.schema import (
 )
 
 
-def column(
-    data_type: DataType, nullable: bool = True, number: int = 1, was: dict[int, str] | None = None
-) -> SchemaField:
-    """A column, and the ids and types that it `was` before."""
-    earlier = tuple(EarlierColumn(id=i, type=t) for i, t in (was or {}).items()) or None
-    return SchemaField(
-        id=number, name=f"c{number}", type=data_type, nullable=nullable, earlier=earlier
-    )
+def column(data_type: DataType, nullable: bool = True, number: int = 1) -> SchemaField:
+    return SchemaField(id=number, name=f"c{number}", type=data_type, nullable=nullable)
 
 
 def struct(*fields: SchemaField) -> SchemaField:
@@ -33,8 +26,9 @@ def struct(*fields: SchemaField) -> SchemaField:
 INT, LONG = column("int", number=2), column("long", nullable=False, number=3)
 MAP = MapType(key=column("int", nullable=False, number=2), value=column("int", number=3))
 LIST = ArrayType(element=column("int", number=2))
-WIDE = column("long", number=4, was={2: "int"})
-WIDER = column("decimal(20,0)", number=5, was={2: "int", 4: "long"})
+WIDE = column("long", number=2)
+WIDER = column("decimal(20,0)", number=2)
+DATE, TIME = column("date", number=2), column("timestamp_ntz", number=2)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +37,10 @@ WIDER = column("decimal(20,0)", number=5, was={2: "int", 4: "long"})
         ([column("int")], [column("int").model_copy(update={"name": "other"})], True),
         ([column("int", nullable=False)], [column("int")], True),
         ([column("int")], [column("int", nullable=False)], False),
-        ([column("int")], [column("long")], False),
+        ([column("int")], [column("long")], True),
+        ([column("int")], [column("date")], False),
+        ([DATE], [TIME], False),
+        ([struct(DATE)], [struct(TIME)], False),
         ([column("int"), INT], [INT], True),
         ([column("int")], [INT, column("int")], True),
         ([column("int")], [column("int"), column("int", nullable=False, number=2)], False),
@@ -54,10 +51,11 @@ WIDER = column("decimal(20,0)", number=5, was={2: "int", 4: "long"})
         ([WIDE], [WIDER], True),
         ([WIDE], [WIDE.model_copy(update={"name": "other", "comment": "c"})], True),
         ([INT], [WIDE.model_copy(update={"nullable": False})], False),
-        ([LONG.model_copy(update={"id": 2})], [WIDE], False),
+        ([LONG.model_copy(update={"id": 2})], [WIDE], True),
         ([WIDE], [INT], False),
         ([WIDER], [WIDE], False),
-        ([WIDER], [column("long", number=7, was={2: "int"})], False),
+        ([INT], [column("void", number=2)], False),
+        ([column("void", number=2)], [WIDER], True),
         ([column("int")], [column("int"), WIDE], True),
         ([struct(INT, LONG)], [struct(INT, LONG)], True),
         ([struct(INT, LONG)], [struct(LONG, INT)], True),

@@ -10,17 +10,23 @@ from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.compaction.facts import facts_of
 from colonnade.manifests.model.entries import ColumnStatistics, SortField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, value_after
 from colonnade.manifests.state.amendments import UNAMENDED
-from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from tests.log_samples import entry
 from tests.manifests.compaction.measured import MIB, TABLE, plan, replaced
+
+
+def sorted_table(kind: str, key: SortField) -> TableState:
+    schema = TableSchema(fields=(SchemaField(id=1, name="k", type=kind),))
+    return replace(TABLE, schema=schema, sort_orders=((key,),))
 
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_key_ranges_are_compared_as_the_sort_key_orders_them(descending: bool) -> None:
     key = SortField(column=1, descending=descending)
-    table = replace(TABLE, sort_orders=((key,),))
+    table = sorted_table("long", key)
     statistics = [
         ColumnStatistics(min="i:5", max="i:8"),
         ColumnStatistics(min="i:8", max="i:9", nulls=1),
@@ -46,7 +52,7 @@ def test_rowsets_whose_keys_begin_alike_for_longer_than_the_log_says_do_not_over
     assert len(host) == LOG_BOUND_LENGTH
     after = value_after(host)
     assert after == "https://shop.example.com/orders0"
-    table = replace(TABLE, sort_orders=((SortField(column=1),),))
+    table = sorted_table("string", SortField(column=1))
     ends = [("https", after), *[(host, after)] * 20, (host, "https://x")]
     entries = [
         entry(rows=100_000).model_copy(

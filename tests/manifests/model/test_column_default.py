@@ -26,7 +26,7 @@ from colonnade.manifests.model.schema import (
     [
         ("boolean", "i:1"),
         ("byte", "i:-128"),
-        ("date", "i:-2147483648"),
+        ("date", "d:-2147483648"),
         ("long", "i:9223372036854775807"),
         ("decimal(38,0)", f"i:{10**38 - 1}"),
         ("interval month", "i:-2147483648"),
@@ -40,7 +40,7 @@ from colonnade.manifests.model.schema import (
     ],
 )
 def test_a_value_is_read_as_it_was_written(name: str, text: str) -> None:
-    assert encode_value(decode_value(text, SchemaField(name="c", type=name))) == text
+    assert encode_value(decode_value(text, SchemaField(name="c", type=name)), name) == text
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,12 @@ def test_a_value_is_read_as_it_was_written(name: str, text: str) -> None:
         ("int", "f:1.0"),
         ("int", "f:nan"),
         ("int", "5"),
-        ("date", "i:2147483648"),
+        ("date", "d:2147483648"),
+        ("date", "i:1"),
         ("timestamp", "i:9223372036854775808"),
-        ("decimal(3,1)", "i:1000"),
+        ("decimal(3,1)", "i1:1000"),
+        ("decimal(3,1)", "i:100"),
+        ("decimal(3,1)", "i2:1"),
         ("interval year", "i:2147483648"),
         ("interval second", "i:9223372036854775808"),
         ("time(0)", "i:86400000000000"),
@@ -86,8 +89,8 @@ def test_a_schema_that_states_a_value_is_told_from_one_that_does_not() -> None:
     [
         ("byte", "long", "i:5", "i:5"),
         ("int", "double", "i:5", "f:5.0"),
-        ("int", "decimal(12,2)", "i:-5", "i:-500"),
-        ("decimal(5,2)", "decimal(38,10)", "i:150", "i:15000000000"),
+        ("int", "decimal(12,2)", "i:-5", "i2:-500"),
+        ("decimal(5,2)", "decimal(38,10)", "i2:150", "i10:15000000000"),
         ("float", "double", "f:nan", "f:nan"),
         ("varchar(3)", "string", "s:abc", "s:abc"),
     ],

@@ -15,10 +15,10 @@ from colonnade.manifests.model.column_properties import (
     names_by_id,
     names_column,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 
 A = SchemaField(id=1, name="a", type="long")
-AT = SchemaField(id=7, name="At", type="long", earlier=(EarlierColumn(id=2, type="int"),))
+AT = SchemaField(id=2, name="At", type="long")
 SCHEMA = TableSchema(fields=(A, AT))
 GIVEN = {
     "merge.A": "add",

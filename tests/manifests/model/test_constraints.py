@@ -6,13 +6,13 @@ import pytest
 from pydantic import ValidationError
 
 from colonnade.manifests.model.constraints import CheckConstraint, find_constraint
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 
 POSITIVE = CheckConstraint(name="positive", sql="x > 0", columns=(2,))
 
 
 def test_a_constraint_reads_a_column_by_each_id_that_it_had() -> None:
-    wide = SchemaField(id=7, name="x", type="long", earlier=(EarlierColumn(id=2, type="int"),))
+    wide = SchemaField(id=2, name="x", type="long")
     schema = TableSchema(fields=(SchemaField(id=1, name="id", type="long"), wide))
     assert POSITIVE.fields(schema) == (wide,)
 

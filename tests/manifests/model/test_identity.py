@@ -21,7 +21,6 @@ from colonnade.manifests.model.identity import (
     with_last,
 )
 from colonnade.manifests.model.schema import (
-    EarlierColumn,
     IdentityColumn,
     SchemaField,
     StructType,
@@ -72,10 +71,8 @@ def test_no_value_is_given_after_a_user_gave_it_or_one_farther(
         before = last
 
 
-def test_counters_stay_in_the_order_of_their_columns_and_know_the_first_id() -> None:
-    widened = column("long").model_copy(
-        update={"id": 9, "earlier": (EarlierColumn(id=3, type="int"),)}
-    )
+def test_counters_stay_in_the_order_of_their_columns() -> None:
+    widened = column("long")
     counters = (IdentityCounter(column=5, last=0), IdentityCounter(column=7, last=1))
     assert [each.column for each in with_last(counters, widened, 4)] == [3, 5, 7]
     assert last_value(with_last(counters, widened, 4), widened) == 4
@@ -99,7 +96,7 @@ def test_the_last_value_of_each_type_is_given_and_none_after_it() -> None:
         (column(step=0), "step 0"),
         (column(start=128), "starts with 128"),
         (column().model_copy(update={"nullable": True}), "is nullable"),
-        (column().model_copy(update={"initial": encode_value(1)}), "has a default"),
+        (column().model_copy(update={"initial": encode_value(1, "int")}), "has a default"),
         (
             SchemaField(id=1, name="s", type=StructType(fields=(column(),))),
             "not a whole column",

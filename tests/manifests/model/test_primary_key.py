@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.model.primary_key import has_order, key_fields, key_of, problem_of
-from colonnade.manifests.model.schema import ArrayType, EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
 
 ID = SchemaField(id=1, name="id", type="long", nullable=False)
-WIDE = SchemaField(
-    id=7, name="n", type="long", nullable=False, earlier=(EarlierColumn(id=2, type="int"),)
-)
+WIDE = SchemaField(id=2, name="n", type="long", nullable=False)
 NOTE = SchemaField(id=3, name="note", type="string")
 SCHEMA = TableSchema(fields=(ID, WIDE, NOTE))
 

@@ -10,12 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.regions import Interval, Intervals, Mask, PlannedRegions, Region
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField
+from colonnade.manifests.model.schema import SchemaField
 
 LONG = SchemaField(id=1, name="a", type="long", nullable=False)
 TEXT = SchemaField(id=2, name="b", type="string")
 VARIANT = SchemaField(id=3, name="v", type="variant")
-WIDER = SchemaField(id=4, name="w", type="long", earlier=(EarlierColumn(id=3, type="int"),))
+WIDER = SchemaField(id=4, name="w", type="long")
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_bounds_are_values_of_their_column() -> None:
     ("kind", "interval", "extent"),
     [
         ("long", {"low": "i:1", "high": "i:3"}, (1, 3)),
-        ("date", {"low": "i:1", "high": "i:3", "low_open": True, "high_open": True}, (2, 2)),
-        ("decimal(38,2)", {"low": "i:1"}, (1, 10**38)),
+        ("date", {"low": "d:1", "high": "d:3", "low_open": True, "high_open": True}, (2, 2)),
+        ("decimal(38,2)", {"low": "i2:1"}, (1, 10**38)),
         ("timestamp", {"high": "i:3"}, (-(10**38), 3)),
         ("double", {"low": "f:1.5", "low_open": True}, (nextafter(1.5, 2), inf)),
         ("float", {"low": "f:0.0", "high": "f:1.5", "high_open": True}, (0.0, nextafter(1.5, 0))),
@@ -64,6 +64,16 @@ def test_the_extent_of_an_interval_has_all_values_inside(
 ) -> None:
     column = SchemaField(id=1, name="a", type=kind, nullable=False)
     assert Interval.model_validate({"column": 1, **interval}).extent(column) == extent
+
+
+def test_an_interval_keeps_its_values_when_its_column_widens() -> None:
+    wide = SchemaField(id=1, name="a", type="decimal(12,2)")
+    narrow = Interval(column=1, low="i:1", high="i:3", high_open=True)
+    found = narrow.of_type(wide)
+    assert found == Interval(column=1, low="i2:100", high="i2:300", high_open=True)
+    assert found.bounds(wide) == narrow.bounds(wide) == (100, 300)
+    assert found.of_type(wide) is found
+    assert Interval(column=1).of_type(wide) == Interval(column=1)
 
 
 def test_a_region_has_an_interval() -> None:

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.statistics import decode_bound, encode_bound, value_after
+from colonnade.manifests.model.statistics import (
+    decode_bound,
+    encode_bound,
+    read_bound,
+    tag_widens,
+    value_after,
+    widest_tag,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 BOUNDS = st.one_of(st.integers(), st.floats(allow_nan=False), TEXTS, st.binary())
@@ -17,25 +24,68 @@ BOUNDS = st.one_of(st.integers(), st.floats(allow_nan=False), TEXTS, st.binary()
 
 @given(BOUNDS)
 def test_a_bound_is_the_same_after_it_was_written(bound: int | float | str | bytes) -> None:
-    found = decode_bound(encode_bound(bound))
+    tag = {int: "i", float: "f", str: "s", bytes: "b"}[type(bound)]
+    text = encode_bound(bound, tag)
+    found = decode_bound(text, tag)
     assert (type(found), found) == (type(bound), bound)
+    assert read_bound(text) == (tag, bound)
     if isinstance(bound, float):
         assert math.copysign(1, found) == math.copysign(1, bound), "-0.0 keeps its sign"  # type: ignore[arg-type]
 
 
-@given(BOUNDS)
-def test_a_bound_of_another_class_than_its_column_is_refused(bound: int | float | str) -> None:
-    others = tuple(kind for kind in (int, float, str, bytes) if not isinstance(bound, kind))
-    with pytest.raises(CorruptionError, match="does not fit a column of this type"):
-        decode_bound(encode_bound(bound), others)
+TAGS = ("i", "i1", "i2", "i38", "d", "f", "s", "b", "")
 
 
 @pytest.mark.parametrize(
-    "text", ["", "i", "i:", "i:1.5", "f:nan", "f:x", "b:?", "b:YQ", "x:1", "1"]
+    ("text", "fits"),
+    [
+        ("i:7", {"i": 7, "i1": 70, "i2": 700, "i38": 7 * 10**38, "f": 7.0}),
+        ("i1:75", {"i1": 75, "i2": 750, "i38": 75 * 10**37}),
+        ("i38:-9", {"i38": -9}),
+        ("d:2", {"d": 2, "i": 2 * 86_400_000_000}),
+        ("d:-2147483648", {"d": -(2**31), "i": -(2**63)}),
+        ("f:0.5", {"f": 0.5}),
+        ("s:a", {"s": "a"}),
+        ("b:AA==", {"b": b"\0"}),
+    ],
+)
+def test_a_bound_has_its_value_in_each_type_that_its_type_widens_to(
+    text: str, fits: dict[str, object]
+) -> None:
+    for tag in TAGS:
+        if tag in fits:
+            assert decode_bound(text, tag) == fits[tag]
+            continue
+        with pytest.raises(CorruptionError, match="does not fit a column of this type"):
+            decode_bound(text, tag)
+
+
+def test_a_bound_that_no_float_can_hold_is_refused() -> None:
+    with pytest.raises(CorruptionError, match="too large"):
+        decode_bound(f"i:{10**400}", "f")
+
+
+@given(st.lists(st.sampled_from(("i", "i2", "i7", "d")), max_size=4))
+def test_the_widest_of_some_tags_takes_the_bounds_of_all(tags: list[str]) -> None:
+    if "d" in tags and {"i2", "i7"} & {*tags}:
+        with pytest.raises(CorruptionError, match="cannot be compared"):
+            widest_tag(tags)
+        return
+    found = widest_tag(tags)
+    assert found in (tags or ["i"])
+    assert all(tag_widens(each, found) for each in tags)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "i", "i:", "i:1.5", "f:nan", "f:x", "b:?", "b:YQ", "x:1", "1"),
+        *("i0:1", "i02:1", "i39:1", "i-1:1", "d2:1", "f1:1.0", "d:", "ii:1"),
+    ],
 )
 def test_malformed_text_is_refused(text: str) -> None:
     with pytest.raises(CorruptionError, match="cannot be read"):
-        decode_bound(text)
+        read_bound(text)
 
 
 @given(TEXTS, TEXTS, TEXTS)

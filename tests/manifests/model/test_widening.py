@@ -8,11 +8,11 @@ from decimal import Decimal
 import pytest
 
 from colonnade.manifests.model.schema import decimal_digits
+from colonnade.manifests.model.statistics import bound_tag, in_tag, tag_widens
 from colonnade.manifests.model.widening import (
     common_type,
     keeps_bounds,
     text_length,
-    widened_bound,
     widens,
     wider_types,
 )
@@ -62,7 +62,7 @@ def test_bounds_are_the_same_numbers_in_the_wider_type_and_keep_their_order() ->
         if not widens(old, new) or ends is None:
             continue
         stored = [ends[0], -1, 0, 1, ends[1]]
-        wider = [widened_bound(value, old, new) for value in stored]
+        wider = [in_tag(value, bound_tag(old), bound_tag(new)) for value in stored]
         assert wider == sorted(wider, key=float)
         for before, after in zip(stored, wider, strict=True):
             assert isinstance(after, float) == (new == "double")
@@ -73,6 +73,12 @@ def test_bounds_are_the_same_numbers_in_the_wider_type_and_keep_their_order() ->
                 == Decimal(model_of(number(before, old), new))
             )
         assert (wider == stored and not isinstance(wider[0], float)) == keeps_bounds(old, new)
+
+
+def test_the_bounds_of_a_type_are_bounds_of_each_wider_one() -> None:
+    for old, new in itertools.permutations(TYPES, 2):
+        if widens(old, new) and old != "void":
+            assert tag_widens(bound_tag(old), bound_tag(new)), (old, new)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from colonnade.manifests.model.operations import (
     AlterSchema,
     Operation,
     RenameTable,
+    Restore,
 )
-from colonnade.manifests.model.schema import ArrayType, EarlierColumn, SchemaField, StructType
+from colonnade.manifests.model.schema import ArrayType, SchemaField, StructType, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -65,43 +66,39 @@ def test_a_schema_needs_its_id() -> None:
         AlterSchema.model_validate({"table": ORDERS, "table_schema": SCHEMA, "next_column_id": 3})
 
 
-def widened(earlier: tuple[tuple[int, str], ...], **changed: object) -> SchemaField:
-    """Column `x` after it widened; it was `double` under the id 2."""
-    steps = tuple(EarlierColumn(id=number, type=name) for number, name in earlier)
-    return X.model_copy(update={"id": 3, "earlier": steps, **changed})
+COUNT = SchemaField(id=3, name="n", type="int", initial="i:5")
+WIDE = COUNT.model_copy(update={"type": "decimal(12,2)", "initial": "i2:500"})
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        (widened(((2, "double"),), type="long"),),
-        (widened(((2, "int"),), type="long"),),
-        (widened(((9, "int"),), type="long"),),
-        (widened(((1, "long"), (2, "int")), type="decimal(38,0)"),),
-        (X.model_copy(update={"earlier": (EarlierColumn(id=9, type="int"),)}),),
-        (X, widened(((2, "double"),), name="y")),
+        COUNT.model_copy(update={"type": "short"}),
+        COUNT.model_copy(update={"type": "date", "initial": "d:5"}),
+        COUNT.model_copy(update={"type": "decimal(9,0)"}),
+        WIDE.model_copy(update={"initial": "i2:600"}),
+        WIDE.model_copy(update={"initial": None}),
     ],
 )
-def test_a_column_that_widens_wrongly_is_refused(wrong: tuple[SchemaField, ...]) -> None:
+def test_a_column_that_widens_wrongly_is_refused(wrong: SchemaField) -> None:
     store = MemoryStore()
     log = make_log(store)
-    base = with_orders(store, log)
-    with pytest.raises(InvalidInputError, match=r"widens column|a second column"):
-        log.commit(change(alter(ID, *wrong)), base)
+    base = log.commit(change(alter(ID, COUNT)), with_orders(store, log))
+    with pytest.raises(InvalidInputError, match=r"changes column|which has another type or place"):
+        log.commit(change(alter(ID, wrong, schema_id=2)), base)
     assert log.read_head() == base
 
 
-def test_a_column_that_has_widened_keeps_its_earlier_types() -> None:
+def test_a_column_widens_under_its_id_and_is_never_narrow_again() -> None:
     store = MemoryStore()
     log = make_log(store)
-    base = with_orders(store, log)
-    narrow = X.model_copy(update={"id": 3, "name": "n", "type": "int"})
-    base = log.commit(change(alter(ID, narrow)), base)
-    wide = widened(((3, "int"),), id=4, name="n", type="long")
-    base = log.commit(change(alter(ID, wide, schema_id=2, next_id=5)), base)
-    for forgotten in (wide.model_copy(update={"earlier": None}), narrow):
-        with pytest.raises(InvalidInputError, match=r"widens column|a second column"):
-            log.commit(change(alter(ID, forgotten, schema_id=3, next_id=5)), base)
+    base = log.commit(change(alter(ID, COUNT)), with_orders(store, log))
+    base = log.commit(change(alter(ID, WIDE, schema_id=2)), base)
+    assert base.table("orders").schema.fields == (ID, WIDE)
+    with pytest.raises(InvalidInputError, match="which has another type or place"):
+        log.commit(change(alter(ID, COUNT, schema_id=3)), base)
+    restored = Restore(table=ORDERS, epoch=2, table_schema=TableSchema(fields=(ID, COUNT)))
+    assert log.commit(change(restored), base).table("orders").schema.fields == (ID, COUNT)
 
 
 def struct(*fields: SchemaField) -> SchemaField:

@@ -11,7 +11,6 @@ from colonnade.manifests.model.entries import (
     SortField,
 )
 from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.model.schema import EarlierColumn, TableSchema
 from colonnade.manifests.state.replaced_columns import (
     replaceable,
     replacement_of,
@@ -46,18 +45,6 @@ def test_a_column_that_decides_where_a_row_is_cannot_be_replaced() -> None:
     assert replaceable(replace(state, sort_orders=((SortField(column=1),), ()))) == {2}
     # Rows of an earlier layout keep their place, so its columns count as well.
     assert replaceable(replace(state, partition_layouts=((days,), ()))) == {1}
-
-
-def test_a_column_cannot_be_replaced_if_a_layout_has_one_of_its_earlier_ids() -> None:
-    state = table_state()
-    first, second = state.schema.fields
-    earlier = (EarlierColumn(id=second.id, type="int"),)
-    wider = second.model_copy(update={"id": 7, "type": "long", "earlier": earlier})
-    widened = replace(state, schema=TableSchema(fields=(first, wider)))
-    assert replaceable(widened) == {1, 2, 7}
-    layout = (PartitionField(transform="identity", column=2),)
-    # A restore can bring back a column that was widened while no layout had it.
-    assert replaceable(replace(widened, partition_layouts=(layout, ()))) == {1}
 
 
 def test_statistics_become_those_of_the_new_values_and_others_stay() -> None:

@@ -89,7 +89,6 @@ def rewrite(
     settings = WriteSettings(max_records=3 * copies)
     written = write_batches(log, undivided, job, rows.to_batches(), settings)
     kept = {
-        "schema_id": table.schema_id,
         "partition_layout_id": inputs[0].entry.partition_layout_id,
         "partition": inputs[0].entry.partition,
         "sort_order_id": unsorted,

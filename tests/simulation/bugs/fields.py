@@ -26,8 +26,8 @@ def _in_order(struct: pa.DataType, fields: Sequence[SchemaField]) -> list[int | 
 
 def _same_columns(written: TableSchema, current: TableSchema) -> bool:
     """Whether the names of columns mean the same; fields inside them are not compared."""
-    ids = {field.name: field.ids for field in current.fields}
-    return all(field.id in ids.get(field.name, field.ids) for field in written.fields)
+    ids = {field.name: field.id for field in current.fields}
+    return all(field.id == ids.get(field.name, field.id) for field in written.fields)
 
 
 BUGS: tuple[Bug, ...] = (

@@ -14,8 +14,8 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
+from tests.tagged import tagged
 
 COLUMN = SchemaField(id=1, name="x", type="double")
 SCHEMA = TableSchema(fields=(COLUMN,))
@@ -64,8 +64,8 @@ class Sample:
             return ColumnStatistics(nulls=nulls, nans=nans)
         low, high = min(plain) - self.slack, max(plain) + self.slack
         return ColumnStatistics(
-            min=encode_bound(low),
-            max=encode_bound(high),
+            min=tagged(low),
+            max=tagged(high),
             nulls=nulls,
             nans=nans,
             exact=not self.slack,

@@ -57,7 +57,7 @@ def test_bounds_without_one_of_the_values_are_left_out(values: set[int], lows: l
     high, nothing = low + 3, np.zeros(len(low), np.int64)
     known = low % 5 != 0
     kept = Candidates.of(pa.array(list(values), pa.int64())).keep(
-        Bounds(low, high, known, nothing, nothing)
+        Bounds("i", low, high, known, nothing, nothing)
     )
     if values:
         assert kept.tolist() == [
@@ -70,7 +70,7 @@ def test_bounds_may_end_beyond_all_numbers_of_64_bits() -> None:
     values, nothing = Candidates.of(pa.array([3, 8], pa.int64())), np.zeros(4, np.int64)
     low = np.array([-(10**38), 4, 9, -(10**38)], object)
     high = np.array([2, 10**38, 10**38, 10**38], object)
-    bounds = Bounds(low, high, nothing == 0, nothing, nothing)
+    bounds = Bounds("i", low, high, nothing == 0, nothing, nothing)
     assert values.keep(bounds).tolist() == [False, True, False, True]
-    some = Bounds(np.array([4, 9, 2, 0]), high, nothing == 0, nothing, nothing)
+    some = Bounds("i", np.array([4, 9, 2, 0]), high, nothing == 0, nothing, nothing)
     assert values.keep(some).tolist() == [False, False, True, True]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import encode_bound
 from colonnade.tableformat.partition.divide import divide
 from tests.examples_of import examples
+from tests.tagged import tagged
 
 SCHEMA = TableSchema(
     fields=(
@@ -39,10 +39,11 @@ def expected(values: tuple[Any, ...], fields: list[PartitionField]) -> tuple[str
         if value is None:
             found.append(None)
         elif field.column == 2:
-            found.append(encode_bound(value))
+            found.append(tagged(value))
         else:
             whole = int(value * 100) if field.column == 3 else value
-            found.append(encode_bound(whole - whole % (field.argument or 1)))
+            tag = "i2" if field.column == 3 else "i"
+            found.append(f"{tag}:{whole - whole % (field.argument or 1)}")
     return tuple(found)
 
 

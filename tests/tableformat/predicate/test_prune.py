@@ -13,8 +13,8 @@ import pytest
 
 from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.model.schema import DataType, TableSchema
+from colonnade.manifests.model.statistics import bound_tag, encode_bound
 from colonnade.tableformat.predicate import (
     bind,
     col,
@@ -59,7 +59,9 @@ def storage_value(value: Any) -> Any:
     return value
 
 
-def statistics(rng: random.Random | None, values: list[Any]) -> ColumnStatistics | None:
+def statistics(
+    rng: random.Random | None, values: list[Any], data_type: DataType
+) -> ColumnStatistics | None:
     """Exact statistics of some values, or with `rng` wider ones, or none."""
     present = [storage_value(v) for v in values if v is not None and v == v]
     counts: dict[str, Any] = {
@@ -73,7 +75,8 @@ def statistics(rng: random.Random | None, values: list[Any]) -> ColumnStatistics
     low, high = min(present), max(present)
     if rng and rng.random() < 0.7:
         low, high = widen(rng, low, high)
-    return ColumnStatistics(min=encode_bound(low), max=encode_bound(high), **counts, exact=not rng)
+    least, most = (encode_bound(each, bound_tag(data_type)) for each in (low, high))
+    return ColumnStatistics(min=least, max=most, **counts, exact=not rng)
 
 
 def widen(rng: random.Random, low: Any, high: Any) -> tuple[Any, Any]:
@@ -102,7 +105,9 @@ def block_bounds(schema: TableSchema, rows: list[Row], rng: random.Random | None
     blocks = [rows[start : start + BLOCK_ROWS] for start in range(0, len(rows), BLOCK_ROWS)]
     parts = []
     for block in blocks:
-        found = {f.id: statistics(rng, [row[f.name] for row in block]) for f in schema.fields}
+        found = {
+            f.id: statistics(rng, [row[f.name] for row in block], f.type) for f in schema.fields
+        }
         parts.append({key: value for key, value in found.items() if value is not None})
     return bounds_table(parts, [len(block) for block in blocks], schema, str)
 
@@ -150,7 +155,7 @@ def test_the_random_pairs_are_at_least_twenty_thousand() -> None:
 def kept(where: str, values: list[Any], type_name: str = "int") -> list[bool]:
     """What prune says about blocks of one value each; None is a block of NULL."""
     schema = make_schema({"x": type_name})
-    parts = [{1: statistics(None, [value])} for value in values]
+    parts = [{1: statistics(None, [value], type_name)} for value in values]
     table = bounds_table(parts, [1] * len(values), schema, str)  # type: ignore[arg-type]
     return [bool(k) for k in prune(bind(parse_predicate(where), schema), table)]
 
@@ -244,7 +249,9 @@ def test_decimals_beyond_64_bits_are_compared_exactly() -> None:
 def test_bounds_with_one_end_beyond_64_bits_keep_every_value_between() -> None:
     values = [Decimal(-(10**30)), Decimal(0), Decimal(10**30)]
     schema = make_schema({"x": "decimal(38,0)"})
-    parts = [{1: statistics(None, part)} for part in (values[:2], values[1:], values)]
+    parts = [
+        {1: statistics(None, part, "decimal(38,0)")} for part in (values[:2], values[1:], values)
+    ]
     for table in (bounds_table([part], [3], schema, str) for part in parts):  # type: ignore[list-item]
         for where in ("x IN (0, 7)", "x NOT IN (0)", "x = 0", "x <> 0", "x <=> 0"):
             assert prune(bind(parse_predicate(where), schema), table).all(), where

@@ -16,7 +16,7 @@ from colonnade.manifests.arrays.bounds import bounds_table
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import complement, evaluate, prune
 from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -82,7 +82,7 @@ def test_a_region_selects_its_rows_and_prunes_what_has_none(name: str, seed: int
     made = Rows.some(rng, columns, values)
     numbers = rng.choice(((1,), (2, 1)))
     region = Region(
-        intervals=tuple(some_interval(rng, number, values[number]) for number in numbers),
+        intervals=tuple(some_interval(rng, columns[n - 1], values[n]) for n in numbers),
         columns=tuple(columns[number - 1] for number in numbers),
     )
     predicate = region_predicate(region)
@@ -115,8 +115,9 @@ def test_columns_of_one_name_do_not_meet() -> None:
 
 
 def test_bounds_of_the_type_that_a_column_had_before_rule_rowsets_out() -> None:
-    wide = SchemaField(id=2, name="a", type="long", earlier=(EarlierColumn(id=1, type="int"),))
-    region = Region(intervals=(Interval(column=2, low="i:10", high="i:20"),), columns=(wide,))
+    wide = SchemaField(id=1, name="a", type="decimal(12,2)")
+    interval = Interval(column=1, low="i2:1000", high="i2:2000")
+    region = Region(intervals=(interval,), columns=(wide,))
     stated = [{1: each} for each in map(_exact, (0, 12, 30))]
     bounds = bounds_table(stated, [2] * 3, TableSchema(fields=(wide,)), str)
     predicate = region_predicate(region)

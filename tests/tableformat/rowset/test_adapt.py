@@ -53,7 +53,7 @@ def test_the_statistics_of_an_absent_column_are_those_of_its_values(kind: str) -
 @pytest.mark.parametrize("kind", TYPES)
 def test_the_statistics_of_an_initial_value_are_those_of_its_rows(kind: str) -> None:
     for _, array in default_values(kind):
-        initial = encode_value(stored_value(array))
+        initial = encode_value(stored_value(array), kind)
         column = column_of(SchemaField(id=1, name="c", type=kind, initial=initial))
         values = absent_values(column, 5)
         found, stated = encode_block(values, column)[0].statistics, absent_statistics(column, 5)

@@ -26,22 +26,29 @@ BLOCK = Block(crc32c=1, encoding="plain")
 
 def segment(filters: Filters | None = None) -> ColumnSegment:
     return ColumnSegment(
-        offset=0, length=80, decoded=80, block=BLOCK, filters=filters, statistics=STATISTICS
+        type="long",
+        offset=0,
+        length=80,
+        decoded=80,
+        block=BLOCK,
+        filters=filters,
+        statistics=STATISTICS,
     )
 
 
 def test_a_block_comes_back_from_the_footer() -> None:
     entry, _ = encode_block(pa.array(range(1000), pa.int64()), COLUMN)
     made = ColumnSegment(
+        type="long",
         offset=0,
         length=entry.length,
         decoded=entry.decoded,
         block=block_of(entry),
-        statistics=to_log(entry.statistics),
+        statistics=to_log(entry.statistics, "i"),
     )
     stored = ColumnSegment.model_validate_json(made.model_dump_json())
     assert stored.block is not None
-    assert entry_of(stored.block, stored, 1000, COLUMN.bound_kinds) == entry
+    assert entry_of(stored.block, stored, 1000, COLUMN.bound_tag) == entry
 
 
 @pytest.mark.parametrize(
@@ -49,10 +56,10 @@ def test_a_block_comes_back_from_the_footer() -> None:
 )
 def test_a_filter_that_no_writer_makes_is_damage(filters: Filters) -> None:
     with pytest.raises(CorruptionError, match="Bloom filter"):
-        entry_of(BLOCK, segment(filters), 10, COLUMN.bound_kinds)
+        entry_of(BLOCK, segment(filters), 10, COLUMN.bound_tag)
 
 
 def test_bounds_of_another_kind_are_damage() -> None:
     wrong = segment().model_copy(update={"statistics": ColumnStatistics(min="s:a", max="s:b")})
     with pytest.raises(CorruptionError):
-        entry_of(BLOCK, wrong, 10, COLUMN.bound_kinds)
+        entry_of(BLOCK, wrong, 10, COLUMN.bound_tag)

@@ -9,7 +9,6 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
-    EarlierColumn,
     MapType,
     SchemaField,
     StructType,
@@ -33,7 +32,7 @@ def test_a_block_of_every_earlier_form_is_read_as_the_table_has_it_now(name: str
 
 X = SchemaField(id=2, name="x", type="int")
 Y = SchemaField(id=3, name="y", type="string")
-WIDE = SchemaField(id=9, name="x", type="long", earlier=(EarlierColumn(id=2, type="int"),))
+WIDE = SchemaField(id=2, name="x", type="long")
 
 
 def of(data_type: DataType) -> SchemaField:
@@ -49,12 +48,13 @@ def lists(element: SchemaField) -> SchemaField:
 
 
 DATE = X.model_copy(update={"type": "date"})
+MONTHS = X.model_copy(update={"type": "interval day"})
 PAIR = MapType(key=X.model_copy(update={"nullable": False}), value=Y)
 WRONG: dict[str, tuple[pa.DataType, SchemaField]] = {
     "another type": (storage_type(structs(DATE)), structs(X, Y)),
-    "the old id of the new type": (pa.struct([("2", pa.int64())]), structs(WIDE)),
-    "the new id of the old type": (pa.struct([("9", pa.int32())]), structs(WIDE)),
-    "two ids of one field": (pa.struct([("9", pa.int64()), ("2", pa.int32())]), structs(WIDE)),
+    "a wider type": (pa.struct([("2", pa.int64())]), structs(X)),
+    "a type that does not widen": (pa.struct([("2", pa.float32())]), structs(WIDE)),
+    "an interval of months": (pa.struct([("2", pa.int32())]), structs(MONTHS)),
     "one id twice": (pa.struct([("2", pa.int32()), ("2", pa.int32())]), structs(X)),
     "a name that is no id": (pa.struct([("x", pa.int32())]), structs(X)),
     "a list for a struct": (pa.list_(pa.int32()), structs(X)),

@@ -67,7 +67,7 @@ def test_an_index_and_its_bytes_say_the_same_of_every_block(
     assert read.offsets[-1] == sum(each.length for each in blocks)
     assert [*read.checksums] == [*made.checksums]
     assert read.whole() == made.whole()
-    known = bounds_of([each.statistics for each in blocks]).known.tolist()
+    known = bounds_of([each.statistics for each in blocks], "i").known.tolist()
     assert known == [each.statistics.low is not None for each in blocks]
 
 

@@ -14,7 +14,6 @@ import pytest
 from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema, assign_ids
-from colonnade.manifests.model.statistics import decode_bound
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectWriter
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -22,6 +21,7 @@ from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.faults import Fault, FaultyStore
 from tests.tableformat.rowset.written import JOB, PLACES, one_column, read, write
+from tests.tagged import untagged
 
 
 @pytest.mark.parametrize("cheap", [True, False])
@@ -145,7 +145,7 @@ def test_statistics_in_the_log_cover_the_rows() -> None:
     schema, rows = one_column(pa.array([3.5, None, float("nan"), -2.0]))
     (entry,) = write(MemoryStore(), schema, rows, block_rows=2, indexed_columns=frozenset({1}))
     found = entry.statistics[1]
-    assert (decode_bound(found.min or ""), decode_bound(found.max or "")) == (-2.0, 3.5)
+    assert (untagged(found.min or ""), untagged(found.max or "")) == (-2.0, 3.5)
     assert (found.nulls, found.nans) == (1, 1)
 
 

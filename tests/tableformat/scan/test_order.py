@@ -11,7 +11,7 @@ import pytest
 
 from colonnade import SetSortKey
 from colonnade.manifests.model.entries import SortField
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet, as_written
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.scan.order import RowOrder, first_key, key_order, overlapping
@@ -79,9 +79,7 @@ def test_the_first_key_of_a_column_that_has_widened_has_its_wider_type() -> None
     table = table_of(MemoryStore(), {"k": "int"})
     table.append(pa.table({"k": pa.array([7, 9], pa.int32())}))
     [rowset] = live(table)
-    wide = SchemaField(
-        id=5, name="k", type="decimal(12,2)", earlier=(EarlierColumn(id=1, type="int"),)
-    )
+    wide = SchemaField(id=1, name="k", type="decimal(12,2)")
     found = first_key(rowset, wide, descending=False)
     assert found is not None
     assert found.type == pa.decimal128(12, 2)

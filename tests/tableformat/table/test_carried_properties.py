@@ -54,7 +54,7 @@ def database() -> ArrowDatabase:
 
 def meant(table: TableState) -> Meant:
     """What the properties of a table mean, from what its users see."""
-    ids = {each.name: each.ids[0] for each in table.schema.fields}
+    ids = {each.name: each.id for each in table.schema.fields}
 
     def each() -> Iterator[tuple[str, int | None, str | int]]:
         for name, text in table.properties.items():
@@ -118,7 +118,7 @@ class World:
         return tuple(name for name in self.table.schema.names if name != "id")
 
     def _id(self, name: str) -> int:
-        return self.table._state.schema.field(name).ids[0]
+        return self.table._state.schema.field(name).id
 
     def set(self) -> None:
         table, given = self.table, self.properties(self.names)
@@ -224,14 +224,14 @@ class World:
 
     @staticmethod
     def carried(last: TableState, then: TableState) -> Meant:
-        there = {each.ids[0] for each in then.schema.fields}
-        before = {each.ids[0] for each in last.schema.fields}
+        there = {each.id for each in then.schema.fields}
+        before = {each.id for each in last.schema.fields}
         kept = {each for each in meant(last) if each[1] is None or each[1] in there}
         return frozenset(kept | {e for e in meant(then) if e[1] and e[1] in there - before})
 
     def must_refuse(self, last: TableState, then: TableState) -> bool:
         """Whether properties name a column that is not there, or do not fit the columns."""
-        names = {each.ids[0]: each.name for each in then.schema.fields}
+        names = {each.id: each.name for each in then.schema.fields}
         properties = dict[str, str]()
         for kind, column, text in self.carried(last, then):
             if isinstance(text, int) and text not in names:

@@ -18,7 +18,7 @@ from tests.default_values import TYPES, values
 def test_the_text_of_a_value_is_read_as_the_same_value(name: str) -> None:
     column = SchemaField(name="c", type=name)
     for _, array in values(name):
-        stored = encode_value(stored_value(array))
+        stored = encode_value(stored_value(array), name)
         sql = default_sql(name, stored)
         if name in ("date", "timestamp", "timestamp_ntz") and not re.match(r"CAST\('\d{4}-", sql):
             continue  # a year that only Spark reads

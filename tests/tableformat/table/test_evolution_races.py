@@ -181,7 +181,7 @@ LATE: dict[str, tuple[str, ...]] = {
     "widen": ("a computed column",),
     "widen twice": ("a computed column",),
     "rename": SETS,
-    "widen and rename": ("update", "upsert by the column", *SETS),
+    "widen and rename": ("upsert by the column", *SETS),
     "rename a field": ("append of a new column",),
     "drop": ("update", *SETS),
     "drop and add": ROWS,

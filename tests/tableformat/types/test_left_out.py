@@ -20,7 +20,7 @@ K = SchemaField(id=1, name="k", type="long")
 @pytest.mark.parametrize("name", TYPES)
 def test_a_column_that_is_left_out_has_its_default_in_each_row(name: str) -> None:
     for _, array in values(name):
-        default = ColumnDefault(sql="any", value=encode_value(stored_value(array)))
+        default = ColumnDefault(sql="any", value=encode_value(stored_value(array), name))
         column = SchemaField(id=2, name="c", type=name, nullable=False, default=default)
         rows = conform(pa.table({"k": [1, 2]}), TableSchema(fields=(K, column)))
         assert identical(rows["c"], pa.concat_arrays([array] * 2))

@@ -16,6 +16,6 @@ from tests.strategies import identical
 def test_a_value_comes_back_from_the_log_as_it_was(name: str) -> None:
     column = SchemaField(name="c", type=name)
     for _, array in values(name):
-        text = encode_value(stored_value(array))
+        text = encode_value(stored_value(array), name)
         again = repeated(decode_value(text, column), array.type, 3)
         assert identical(again, pa.concat_arrays([array] * 3)), text

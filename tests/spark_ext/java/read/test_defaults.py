@@ -30,7 +30,7 @@ ROWS = pa.table({"row": pa.array(range(300), pa.int32())}).to_batches()[0]
 
 def with_column(name: str, array: pa.Array) -> TableSchema:
     """The columns after `c` was added with a value, at the first place."""
-    initial = encode_value(stored_value(array))
+    initial = encode_value(stored_value(array), name)
     column = SchemaField(id=2, name="c", type=name, nullable=False, initial=initial)
     return TableSchema(fields=(column, ROW))
 

@@ -50,12 +50,14 @@ NARROWED = [
 
 def lone_rowset(field: SchemaField, block: BlockEntry, data: bytes) -> RowSetEntry:
     """An inline RowSet of one block, whatever is in it."""
+    column = column_of(field)
     segment = ColumnSegment(
+        type=column.type_name,
         offset=0,
         length=len(data),
         decoded=block.decoded,
         block=block_of(block),
-        statistics=to_log(block.statistics),
+        statistics=to_log(block.statistics, column.bound_tag),
     )
     footer = encode_model(Footer(rows=block.rows, cuts=65_536, columns={field.id: segment}))
     return RowSetEntry(

@@ -50,7 +50,7 @@ def test_a_replaced_column_is_read_in_its_newest_type(
     alone = TableSchema(fields=schema.fields[:1])
     [entry] = write(store, case.before, case.stored, block_rows=ROWS)
     [part] = write(store, alone, rows.select(["a"]), block_rows=ROWS)
-    replacement = replacement_of(part, alone.fields[0].ids)
+    replacement = replacement_of(part, (alone.fields[0].id,))
     plan = plan_of(
         case.after, [entry.model_copy(update={"replacements": (replacement,)})], prefix="t/"
     )

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
-from colonnade.manifests.model.statistics import encode_bound
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.encodings import lengths
 from colonnade.tableformat.rowset.source import RowSetSource
@@ -30,6 +29,7 @@ from tests.spark_ext.java.write_tool import (
     stated,
 )
 from tests.strategies import PRIMITIVES, batches, identical, make_batch, schemas
+from tests.tagged import tagged
 
 
 def forms() -> Iterator[Any]:
@@ -174,4 +174,4 @@ def test_bounds_of_floats_are_what_python_writes(
     (entry,) = writer.write(url, schema, rows)
     footer = RowSetSource(LocalStore(url), PREFIX, entry).footer().columns
     texts = [footer[each.id].statistics.min for each in schema.fields]
-    assert texts == [encode_bound(float(value)) for value in finite]
+    assert texts == [tagged(float(value)) for value in finite]

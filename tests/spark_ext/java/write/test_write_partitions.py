@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
-from colonnade.manifests.model.statistics import decode_bound
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.storage_form import from_storage, to_storage
 from tests.spark_ext.java.write_tool import WriteTool, read
 from tests.spec.test_partition_vectors import FILE, stored
+from tests.tagged import untagged
 
 NO_SPARK_TYPE = ("time(9)",)
 """Types that Spark has no columns of."""
@@ -62,7 +62,7 @@ def test_every_vector_comes_to_its_partition(writer: WriteTool, folders: Iterato
     for kind, fields, results in vectors():
         columns = (SchemaField(name="c", type=kind), SchemaField(name="nr", type="long"))
         schema = assign_ids(TableSchema(fields=columns), 1)[0]
-        values = [None if value is None else decode_bound(value) for value in results]
+        values = [None if value is None else untagged(value) for value in results]
         numbers = pa.array(range(len(values)), pa.int64())
         rows = from_storage([stored(schema.fields[0], values), numbers], schema)
         found = partitions(url, schema, writer.write(url, schema, rows, partitioned_by=fields))

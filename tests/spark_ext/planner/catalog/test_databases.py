@@ -282,11 +282,11 @@ DEFAULTS = {
     "int": ("1 + 1", "2", "i:2", False),
     "bigint": ("2L", "2", "i:2", True),
     "double": ("double('NaN')", "NaN", "f:nan", True),
-    "decimal(9,2)": ("1.5", "1.50", "i:150", True),
+    "decimal(9,2)": ("1.5", "1.50", "i2:150", True),
     "string": ("'it\\'s'", "it's", "s:it's", True),
     "varchar(4)": ("'it'", "it", "s:it", True),
     "binary": ("X'00FF'", "AP8=", "b:AP8=", True),
-    "date": ("current_date()", "20000", "i:20000", False),
+    "date": ("current_date()", "20000", "d:20000", False),
     "timestamp": ("TIMESTAMP '1970-01-01 00:00:00'", "18000000000", "i:18000000000", False),
     "interval day to second": ("INTERVAL '1' DAY", "86400000000", "i:86400000000", True),
 }

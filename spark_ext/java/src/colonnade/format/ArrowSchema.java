@@ -194,13 +194,18 @@ public final class ArrowSchema {
         && ((FloatingPoint) field.type(new FloatingPoint())).precision() == precision;
   }
 
-  private static boolean isDecimal(Field field, TableField column) {
-    if (column.kind() != Kind.DECIMAL || field.typeType() != Type.Decimal) {
-      return false;
+  /** Returns the text of the type if the field is a decimal of 128 bits, else null. */
+  static String decimalText(Field field) {
+    if (field.typeType() != Type.Decimal) {
+      return null;
     }
     Decimal found = (Decimal) field.type(new Decimal());
     return found.bitWidth() == 128
-        && found.precision() == column.precision()
-        && found.scale() == column.scale();
+        ? "decimal(" + found.precision() + "," + found.scale() + ")"
+        : null;
+  }
+
+  private static boolean isDecimal(Field field, TableField column) {
+    return column.kind() == Kind.DECIMAL && column.type().equals(decimalText(field));
   }
 }

@@ -13,18 +13,22 @@ public sealed interface Bound {
   /**
    * Reads a bound in the form that the log and the footer store.
    *
-   * @throws Malformed if values of this order cannot have such a bound
+   * @throws Malformed if values of a column cannot have such a bound
    */
-  static Bound parse(String tagged, TableField.Order order) throws Malformed {
+  static Bound parse(String tagged, TableField column) throws Malformed {
     try {
-      String body = tagged.substring(2);
-      return switch (tagged.substring(0, 2) + order) {
-        case "i:INTEGER" -> Whole.of(Long.parseLong(body));
-        case "i:DECIMAL" -> new Whole(new BigInteger(body));
-        case "f:FLOAT" -> new Real(number(body));
-        case "s:STRING" -> new Text(UTF8String.fromString(body));
-        case "b:BINARY" -> new Raw(Base64.getDecoder().decode(body));
-        default -> throw new IllegalArgumentException(tagged);
+      int colon = tagged.indexOf(':');
+      String body = tagged.substring(colon + 1);
+      if (!tagged.substring(0, colon).equals(column.tag())) {
+        throw new IllegalArgumentException(tagged);
+      }
+      return switch (column.kind()) {
+        case LIST, MAP, STRUCT, VOID -> throw new IllegalArgumentException(tagged);
+        case UTF8 -> new Text(UTF8String.fromString(body));
+        case BINARY -> new Raw(Base64.getDecoder().decode(body));
+        case FLOAT32, FLOAT64 -> new Real(number(body));
+        case DECIMAL -> new Whole(new BigInteger(body));
+        default -> Whole.of(Long.parseLong(body));
       };
     } catch (RuntimeException error) {
       throw new Malformed("bound '" + tagged + "' does not fit a column of this type", error);
@@ -40,8 +44,13 @@ public sealed interface Bound {
     };
   }
 
+  /** Returns the bound as the log and the footer store it, without the tag. */
+  String text();
+
   /** Returns the bound in the form that the log and the footer store. */
-  String tagged();
+  default String tagged(String tag) {
+    return tag + ":" + text();
+  }
 
   /** Compares this bound with another one of the same class. */
   int compare(Bound other);
@@ -76,8 +85,8 @@ public sealed interface Bound {
     }
 
     @Override
-    public String tagged() {
-      return "i:" + value;
+    public String text() {
+      return value.toString();
     }
 
     @Override
@@ -89,8 +98,8 @@ public sealed interface Bound {
   /** A bound of floats or doubles. It is never NaN. */
   record Real(double value) implements Bound {
     @Override
-    public String tagged() {
-      return "f:" + ShortestDouble.text(value);
+    public String text() {
+      return ShortestDouble.text(value);
     }
 
     @Override
@@ -106,8 +115,8 @@ public sealed interface Bound {
    */
   record Text(UTF8String value) implements Bound {
     @Override
-    public String tagged() {
-      return "s:" + value;
+    public String text() {
+      return value.toString();
     }
 
     @Override
@@ -147,8 +156,8 @@ public sealed interface Bound {
   /** A bound of binary values, which are ordered by unsigned byte. */
   record Raw(byte[] value) implements Bound {
     @Override
-    public String tagged() {
-      return "b:" + Base64.getEncoder().encodeToString(value);
+    public String text() {
+      return Base64.getEncoder().encodeToString(value);
     }
 
     @Override

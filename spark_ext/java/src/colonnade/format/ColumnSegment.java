@@ -11,6 +11,8 @@ import java.util.Set;
  * <p>A valid footer has exactly one of {@code index} and {@code block}, because a lone block has no
  * index. Spec: docs/spec/rowset.md#footer
  *
+ * @param type the type of the column that its values were written with; of a nested type only its
+ *     kind
  * @param offset the position of the blocks in their object
  * @param length the number of bytes of the blocks
  * @param decoded the most bytes that the rows take as Arrow arrays
@@ -20,6 +22,7 @@ import java.util.Set;
  * @param statistics the bounds and counts of all rows
  */
 public record ColumnSegment(
+    String type,
     long offset,
     long length,
     long decoded,
@@ -28,7 +31,7 @@ public record ColumnSegment(
     Filters filters,
     Statistics.Tagged statistics) {
   private static final Set<String> KEYS =
-      Set.of("offset", "length", "decoded", "index", "block", "filters", "statistics");
+      Set.of("type", "offset", "length", "decoded", "index", "block", "filters", "statistics");
   private static final long COUNT_LIMIT = (1L << 53) - 1;
   private static final long CRC_LIMIT = (1L << 32) - 1;
 
@@ -53,18 +56,24 @@ public record ColumnSegment(
    * lone block.
    */
   public static ColumnSegment of(
-      List<BlockEntry> blocks, long offset, long filterOffset, byte[] index, long indexOffset) {
+      TableField column,
+      List<BlockEntry> blocks,
+      long offset,
+      long filterOffset,
+      byte[] index,
+      long indexOffset) {
     BlockEntry lone = index == null ? blocks.get(0) : null;
     long filterLength = blocks.stream().mapToLong(BlockEntry::filterLength).sum();
     Long filterCrc32c = lone == null ? null : (Long) lone.filterCrc32c();
     return new ColumnSegment(
+        column.type(),
         offset,
         blocks.stream().mapToLong(BlockEntry::length).sum(),
         blocks.stream().mapToLong(BlockEntry::decoded).sum(),
         index == null ? null : new Extent(indexOffset, index.length, Slice.of(index).crc32c()),
         lone == null ? null : new LoneBlock(lone.crc32c(), lone.encoding(), lone.base()),
         filterLength == 0 ? Filters.NONE : new Filters(filterOffset, filterLength, filterCrc32c),
-        Statistics.merge(blocks).tagged());
+        Statistics.merge(blocks).tagged(column.tag()));
   }
 
   /** Whether at least one block has a Bloom filter. */
@@ -76,10 +85,10 @@ public record ColumnSegment(
    * Returns what an index would state about the lone block. Requires: {@code block} is not null.
    *
    * @param rows the number of rows of the RowSet
-   * @param order the order of the column's values
+   * @param column the column with the type that this segment states
    * @throws Malformed if the filter or the bounds are impossible
    */
-  public BlockEntry entry(long rows, TableField.Order order) throws Malformed {
+  public BlockEntry entry(long rows, TableField column) throws Malformed {
     if (filters.crc32c() == null || !SparseIndex.isFilterLength(filters.length())) {
       throw new Malformed("what the footer says of its Bloom filter cannot be");
     }
@@ -90,7 +99,7 @@ public record ColumnSegment(
         block.crc32c(),
         block.encoding(),
         block.base(),
-        statistics.of(order),
+        statistics.of(column),
         filters.length(),
         filters.crc32c());
   }
@@ -99,6 +108,7 @@ public record ColumnSegment(
     json.only(KEYS);
     Statistics.Tagged statistics = Statistics.Tagged.parse(json.object("statistics"));
     return new ColumnSegment(
+        json.text("type"),
         json.integer("offset", 0, COUNT_LIMIT),
         json.integer("length", 0, COUNT_LIMIT),
         json.integer("decoded", 0, COUNT_LIMIT),
@@ -135,6 +145,7 @@ public record ColumnSegment(
   /** Writes the JSON object that the footer stores. */
   void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
+    json.writeStringField("type", type);
     json.writeNumberField("offset", offset);
     json.writeNumberField("length", length);
     json.writeNumberField("decoded", decoded);

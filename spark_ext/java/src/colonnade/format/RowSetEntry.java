@@ -31,7 +31,7 @@ public record RowSetEntry(
     long bytes,
     Cuts cuts,
     ByteCheck footer,
-    Map<Integer, Statistics> statistics,
+    Map<Integer, Statistics.Tagged> statistics,
     List<String> partition,
     String data,
     boolean unsynced) {
@@ -92,13 +92,13 @@ public record RowSetEntry(
     json.writeNumberField("length", footer.length());
     json.writeNumberField("crc32c", footer.crc32c());
     json.writeEndObject();
-    for (String id : List.of("schema_id", "partition_layout_id", "sort_order_id")) {
+    for (String id : List.of("partition_layout_id", "sort_order_id")) {
       json.writeNumberField(id, 0);
     }
     json.writeObjectFieldStart("statistics");
-    for (Map.Entry<Integer, Statistics> column : statistics.entrySet()) {
+    for (Map.Entry<Integer, Statistics.Tagged> column : statistics.entrySet()) {
       json.writeFieldName(column.getKey().toString());
-      column.getValue().forLog().tagged().write(json);
+      column.getValue().write(json);
     }
     json.writeEndObject();
     if (partition != null) {

@@ -46,12 +46,12 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
    * Returns the statistics that the log stores. Bounds of strings and binary are shortened if their
    * text is long.
    */
-  Statistics forLog() {
+  public Statistics forLog() {
     return low == null || (isShort(low) && isShort(high)) ? this : shorten(LOG_BOUND_LENGTH);
   }
 
   private static boolean isShort(Bound bound) {
-    String text = bound.tagged();
+    String text = bound.tagged("s");
     return text.codePointCount(0, text.length()) <= LOG_BOUND_LENGTH;
   }
 
@@ -80,9 +80,13 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
   }
 
   /** Returns the statistics in the form that the footer and the log store. */
-  public Tagged tagged() {
+  public Tagged tagged(String tag) {
     return new Tagged(
-        low == null ? null : low.tagged(), high == null ? null : high.tagged(), nulls, nans, exact);
+        low == null ? null : low.tagged(tag),
+        high == null ? null : high.tagged(tag),
+        nulls,
+        nans,
+        exact);
   }
 
   /** Statistics in JSON. Each bound is a text with a tag that names its type. */
@@ -101,13 +105,17 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
     }
 
     /**
-     * Parses the statistics of a column whose values have this order.
+     * Parses the statistics of a column.
      *
-     * @throws Malformed if such values cannot have such bounds
+     * @throws Malformed if its values cannot have such bounds
      */
-    public Statistics of(TableField.Order order) throws Malformed {
-      Bound low = min == null ? null : Bound.parse(min, order);
-      Bound high = max == null ? null : Bound.parse(max, order);
+    public Statistics of(TableField column) throws Malformed {
+      boolean ordered = column.order() != TableField.Order.NONE;
+      if (!ordered && (min != null || max != null)) {
+        throw new Malformed("values of type " + column.type() + " have no bounds");
+      }
+      Bound low = min == null ? null : Bound.parse(min, column);
+      Bound high = max == null ? null : Bound.parse(max, column);
       boolean known = low != null && high != null;
       return new Statistics(nulls, nans, known ? low : null, known ? high : null, exact);
     }

@@ -21,6 +21,10 @@ import org.apache.arrow.flatbuf.Type;
  * <p>Spec: docs/spec/types.md#fields-inside-a-column
  */
 public final class StoredForm {
+  /** The types, besides decimals, that a stream may have values of because a field widened. */
+  private static final List<String> NARROW =
+      List.of("byte", "short", "int", "long", "float", "date");
+
   private StoredForm() {}
 
   /**
@@ -37,7 +41,7 @@ public final class StoredForm {
       return null;
     }
     if (!wanted.kind().isNested() || wanted.isVariant()) {
-      return leaf(found, wanted.forms());
+      return leaf(found, wanted);
     }
     List<TableField> children =
         switch (wanted.kind()) {
@@ -48,8 +52,18 @@ public final class StoredForm {
     return children == null ? null : wanted.withChildren(children);
   }
 
-  private static TableField leaf(Field found, List<TableField> forms) {
-    return forms.stream().filter(form -> ArrowSchema.hasType(found, form)).findFirst().orElse(null);
+  private static TableField leaf(Field found, TableField wanted) {
+    if (ArrowSchema.hasType(found, wanted)) {
+      return wanted;
+    }
+    String decimal = ArrowSchema.decimalText(found);
+    for (String text : decimal == null ? NARROW : List.of(decimal)) {
+      TableField form = wanted.stored(text);
+      if (form != null && ArrowSchema.hasType(found, form)) {
+        return form;
+      }
+    }
+    return null;
   }
 
   private static List<TableField> inPlace(Field found, TableField wanted) {
@@ -71,34 +85,21 @@ public final class StoredForm {
 
   private static List<TableField> byId(Field found, TableField wanted) {
     Map<String, TableField> known = new HashMap<>();
-    Map<String, Object> places = new HashMap<>();
-    for (int place = 0; place < wanted.children().size(); place++) {
-      for (TableField form : wanted.children().get(place).forms()) {
-        known.put(Integer.toString(form.id()), form);
-        places.put(Integer.toString(form.id()), place);
-      }
+    for (TableField child : wanted.children()) {
+      known.put(Integer.toString(child.id()), child);
     }
-    Set<Object> seen = new HashSet<>();
+    Set<String> seen = new HashSet<>();
     List<TableField> children = new ArrayList<>();
     for (int i = 0; i < found.childrenLength(); i++) {
       Field child = found.children(i);
-      TableField form = known.get(child.name());
-      boolean fresh = seen.add(form == null ? child.name() : places.get(child.name()));
-      TableField stored = form == null ? dropped(child) : known(child, form);
-      if (!fresh || stored == null) {
+      TableField own = known.get(child.name());
+      TableField stored = own == null ? dropped(child) : inside(child, own);
+      if (!seen.add(child.name()) || stored == null) {
         return null;
       }
       children.add(stored);
     }
     return children;
-  }
-
-  private static TableField known(Field found, TableField form) {
-    boolean nested = form.kind().isNested() && !form.isVariant();
-    if (nested) {
-      return inside(found, form);
-    }
-    return found.dictionary() == null ? leaf(found, List.of(form)) : null;
   }
 
   /** Returns a field that the table has dropped, or null if no block may have one of its type. */

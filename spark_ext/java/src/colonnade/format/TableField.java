@@ -2,10 +2,8 @@ package colonnade.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * A column of a table, or a field nested in one, as the log states it.
@@ -14,8 +12,6 @@ import java.util.stream.Stream;
  * {@code struct}. An array has its element as its child. A map has its key and its value, and a
  * variant its value and its metadata. Spec: docs/spec/types.md
  *
- * @param earlier the forms that RowSets may have of the column instead, the newest first, because
- *     its type has widened
  * @param initial the value of rows in a RowSet that lacks the column, in the form of a bound; null
  *     means NULL
  * @param isStatic whether no RowSet stores the column, because its values belong to partition keys
@@ -27,7 +23,6 @@ public record TableField(
     Kind kind,
     boolean nullable,
     List<TableField> children,
-    List<TableField> earlier,
     String initial,
     boolean isStatic) {
   private static final Pattern LENGTH = Pattern.compile("(?:var)?char\\((\\d+)\\)");
@@ -56,10 +51,10 @@ public record TableField(
     }
   }
 
-  /** Creates a field whose type has not widened, and which no RowSet lacks. */
+  /** Creates a field which no RowSet lacks. */
   public TableField(
       int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
-    this(id, name, type, kind, nullable, children, List.of(), null, false);
+    this(id, name, type, kind, nullable, children, null, false);
   }
 
   /**
@@ -86,31 +81,38 @@ public record TableField(
         kindOf(name),
         node.get("nullable").booleanValue(),
         name.equals("variant") ? VARIANT : List.copyOf(children),
-        earlier(node),
         node.path("initial").textValue(),
         node.path("static").asBoolean());
   }
 
-  private static List<TableField> earlier(JsonNode node) {
-    LinkedList<TableField> found = new LinkedList<>();
-    String name = node.get("name").textValue();
-    for (JsonNode each : node.path("earlier")) {
-      String type = each.get("type").textValue();
-      int id = each.get("id").intValue();
-      found.addFirst(new TableField(id, name, type, kindOf(type), true, List.of()));
+  /**
+   * Returns the field as RowSets have it that were written with a type. Returns null if no value of
+   * that type is one of the field: the type does not widen to that of the field.
+   */
+  public TableField stored(String text) {
+    if (text.equals(type)) {
+      return this;
     }
-    return List.copyOf(found);
+    return Widening.widens(text, type)
+        ? new TableField(id, name, text, kindOf(text), true, List.of())
+        : null;
   }
 
-  /** Returns the forms that RowSets may have of the column, the newest first, which is itself. */
-  public List<TableField> forms() {
-    return Stream.concat(Stream.of(this), earlier.stream()).toList();
+  /** Returns the tag of the bounds of the type. Spec: docs/spec/operations.md */
+  public String tag() {
+    return switch (kind) {
+      case UTF8 -> "s";
+      case BINARY -> "b";
+      case FLOAT32, FLOAT64 -> "f";
+      case DECIMAL -> scale() == 0 ? "i" : "i" + scale();
+      default -> type.equals("date") ? "d" : "i";
+    };
   }
 
   /** Returns the field with other fields inside it. */
   public TableField withChildren(List<TableField> others) {
     return new TableField(
-        id, name, type, kind, nullable, List.copyOf(others), earlier, initial, isStatic);
+        id, name, type, kind, nullable, List.copyOf(others), initial, isStatic);
   }
 
   private static Kind kindOf(String text) {

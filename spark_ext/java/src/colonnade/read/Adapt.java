@@ -47,7 +47,7 @@ final class Adapt {
       if (column.initial().equals(NAN)) {
         ConstantBlock.setReal(column, Double.NaN, vector);
       } else {
-        ConstantBlock.set(column, initial(column), vector);
+        ConstantBlock.set(column, Bound.parse(column.initial(), column), vector);
       }
     } catch (Malformed error) {
       throw StoreException.corruption(
@@ -69,9 +69,7 @@ final class Adapt {
     }
     Map<Integer, Integer> known = new HashMap<>();
     for (int at = 0; at < wanted.children().size(); at++) {
-      for (TableField form : wanted.children().get(at).forms()) {
-        known.put(form.id(), at);
-      }
+      known.put(wanted.children().get(at).id(), at);
     }
     Arrays.setAll(places, i -> known.getOrDefault(stored.children().get(i).id(), -1));
     return places;
@@ -110,16 +108,11 @@ final class Adapt {
       return Statistics.unbounded(0, 0, false);
     }
     try {
-      Bound value = initial(column);
+      Bound value = Bound.parse(column.initial(), column);
       return new Statistics(0, 0, value, value, true);
     } catch (Malformed error) {
       return null; // showing the value is what reports it
     }
-  }
-
-  private static Bound initial(TableField column) throws Malformed {
-    boolean isText = column.kind() == Kind.UTF8; // also with a collation, which has no bounds
-    return Bound.parse(column.initial(), isText ? TableField.Order.STRING : column.order());
   }
 
   /**

@@ -44,7 +44,7 @@ abstract class IntervalTest {
   }
 
   private static Bound parse(String bound, TableField column) throws Malformed {
-    return bound == null ? null : Bound.parse(bound, column.order());
+    return bound == null ? null : Bound.parse(bound, column);
   }
 
   /** Whether some of {@code rows} rows may be inside. Unknown statistics are null. */

@@ -30,14 +30,21 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
 
   /** Loads the index of a column; returns null if the RowSet does not have the column. */
   static OpenColumnSegment open(
-      TableField wanted, TableField column, Footer footer, RowSetSource source, long[] cuts)
-      throws IOException {
-    ColumnSegment found = footer.columns().get(column.id());
+      TableField wanted, Footer footer, RowSetSource source, long[] cuts) throws IOException {
+    ColumnSegment found = footer.columns().get(wanted.id());
     if (found == null) {
       return null;
     }
-    String name = source.columnSegmentName(column.id());
+    String name = source.columnSegmentName(wanted.id());
     String location = source.locate(name);
+    TableField column = wanted.stored(found.type());
+    if (column == null) {
+      throw damaged(
+          wanted,
+          location,
+          "the footer states the type '" + found.type() + "', which is not its type",
+          null);
+    }
     SparseIndex index;
     try {
       index = index(column, found, footer, source);
@@ -71,7 +78,7 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
       throw new Malformed("the footer must name either an index or a block");
     }
     if (extent == null) {
-      return SparseIndex.of(List.of(found.entry(footer.rows(), column.order())));
+      return SparseIndex.of(List.of(found.entry(footer.rows(), column)));
     }
     String name = source.indexName(column.id());
     Slice data = source.read(name, List.of(new Extent(extent.offset(), extent.length()))).get(0);

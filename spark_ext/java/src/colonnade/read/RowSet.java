@@ -40,9 +40,6 @@ final class RowSet {
   /** The requests for the columns, if each is read in one; else null. */
   private ColumnRuns runs;
 
-  /** The place of a stored column, and the form that the RowSet has of it. */
-  private record ColumnPlace(TableField column, StoredColumns stored) {}
-
   /** The bytes and the footer of some columns of a RowSet. */
   private record StoredColumns(RowSetSource source, Footer footer) {
     static StoredColumns open(ByteSource store, ReadPlan plan, RowSetEntry entry)
@@ -135,11 +132,9 @@ final class RowSet {
   private List<RowSetEntry> entries(List<TableField> columns) {
     List<RowSetEntry> found = new ArrayList<>(List.of(scan.rowset().entry()));
     for (TableField column : columns) {
-      for (TableField form : column.forms()) {
-        RowSetEntry replaced = replacement(form);
-        if (replaced != null && found.stream().noneMatch(each -> each == replaced)) {
-          found.add(replaced);
-        }
+      RowSetEntry replaced = replacement(column);
+      if (replaced != null && found.stream().noneMatch(each -> each == replaced)) {
+        found.add(replaced);
       }
     }
     return found;
@@ -148,28 +143,6 @@ final class RowSet {
   /** Returns the RowSet that has the current values of a replaced column, or else null. */
   private RowSetEntry replacement(TableField column) {
     return scan.rowset().amendments().replaced().get(column.id());
-  }
-
-  /** Returns the entry of the RowSet that has the current values of a column. */
-  private RowSetEntry entry(TableField form) {
-    RowSetEntry replaced = replacement(form);
-    return replaced == null ? scan.rowset().entry() : replaced;
-  }
-
-  /**
-   * Returns the place of a column. A RowSet has at most one form of a column, apart from forms that
-   * were replaced since, so the newest form counts.
-   */
-  private ColumnPlace place(TableField column) {
-    StoredColumns own = stored.get(scan.rowset().entry());
-    TableField found = column;
-    for (TableField form : column.forms()) {
-      if (replacement(form) != null || own.footer().columns().containsKey(form.id())) {
-        found = form;
-        break;
-      }
-    }
-    return new ColumnPlace(found, stored.get(entry(found)));
   }
 
   private OpenColumnSegment[] open(List<TableField> columns) throws IOException {
@@ -184,17 +157,16 @@ final class RowSet {
   }
 
   private OpenColumnSegment open(TableField column) throws IOException {
-    ColumnPlace place = place(column);
-    TableField form = place.column();
-    StoredColumns from = place.stored();
-    if (replacement(form) != null && !from.footer().columns().containsKey(form.id())) {
+    RowSetEntry replaced = replacement(column);
+    StoredColumns from = stored.get(replaced == null ? scan.rowset().entry() : replaced);
+    if (replaced != null && !from.footer().columns().containsKey(column.id())) {
       throw OpenColumnSegment.damaged(
-          form,
-          from.source().locate(from.source().columnSegmentName(form.id())),
+          column,
+          from.source().locate(from.source().columnSegmentName(column.id())),
           "what replaces it does not have it",
           null);
     }
-    return OpenColumnSegment.open(column, form, from.footer(), from.source(), cuts);
+    return OpenColumnSegment.open(column, from.footer(), from.source(), cuts);
   }
 
   /** Whether a read may cost a round trip. */

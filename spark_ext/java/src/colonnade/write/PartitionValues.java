@@ -32,6 +32,7 @@ final class PartitionValues {
       PartitionTransform transform,
       int argument,
       int ordinal,
+      String tag,
       DataType type,
       TextLength length,
       Function2<SpecializedGetters, Object, Object> accessor) {
@@ -55,12 +56,16 @@ final class PartitionValues {
     for (WriteJob.PartitionField field : job.partitionedBy()) {
       int at = ids.indexOf(field.column());
       StructField column = rowSchema.fields()[ordinals[at]];
+      boolean kept =
+          field.transform() == PartitionTransform.IDENTITY
+              || field.transform() == PartitionTransform.TRUNCATE;
       fields.add(
           new Field(
               names.get(at),
               field.transform(),
               field.argument(),
               ordinals[at],
+              kept ? job.columns().get(at).tag() : "i",
               column.dataType(),
               job.columns().get(at).length(),
               InternalRow.getAccessor(column.dataType(), true)));
@@ -96,27 +101,27 @@ final class PartitionValues {
   List<String> tagged(List<Object> values) {
     List<String> tagged = new ArrayList<>();
     for (int i = 0; i < values.size(); i++) {
-      tagged.add(tagged(values.get(i), fields.get(i).column()));
+      tagged.add(tagged(values.get(i), fields.get(i)));
     }
     return tagged;
   }
 
-  private static String tagged(Object value, String column) {
+  private static String tagged(Object value, Field field) {
     if (value == null) {
       return null;
     }
     if (value instanceof UTF8String text) {
-      requireShort(text.numBytes(), column);
-      return "s:" + text;
+      requireShort(text.numBytes(), field.column());
+      return field.tag() + ":" + text;
     }
     if (value instanceof ByteBuffer bytes) {
-      requireShort(bytes.remaining(), column);
-      return "b:" + Base64.getEncoder().encodeToString(bytes.array());
+      requireShort(bytes.remaining(), field.column());
+      return field.tag() + ":" + Base64.getEncoder().encodeToString(bytes.array());
     }
     if (value instanceof Decimal decimal) {
-      return "i:" + decimal.toJavaBigDecimal().unscaledValue();
+      return field.tag() + ":" + decimal.toJavaBigDecimal().unscaledValue();
     }
-    return "i:" + (value instanceof Boolean truth ? (truth ? 1 : 0) : value);
+    return field.tag() + ":" + (value instanceof Boolean truth ? (truth ? 1 : 0) : value);
   }
 
   private static void requireShort(int bytes, String column) {

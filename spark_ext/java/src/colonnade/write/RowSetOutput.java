@@ -267,7 +267,8 @@ final class RowSetOutput {
         }
         Stream.of(part.file, part.indexFile).filter(Objects::nonNull).forEach(files::add);
         segments.put(
-            part.column.id(), ColumnSegment.of(part.blocks, 0, 0, index, part.filterLength()));
+            part.column.id(),
+            ColumnSegment.of(part.column, part.blocks, 0, 0, index, part.filterLength()));
       }
       sink.closeAll(files);
     }
@@ -288,7 +289,7 @@ final class RowSetOutput {
       byte[] index = index(part);
       segments.put(
           part.column.id(),
-          ColumnSegment.of(part.blocks, offset, filterOffset, index, indexOffset));
+          ColumnSegment.of(part.column, part.blocks, offset, filterOffset, index, indexOffset));
       offset += part.length();
       filterOffset += part.filterLength();
       if (index != null) {
@@ -336,10 +337,11 @@ final class RowSetOutput {
   }
 
   private RowSetEntry entry(String place, byte[] footer, long bytes, String data) {
-    Map<Integer, Statistics> statistics = new LinkedHashMap<>();
+    Map<Integer, Statistics.Tagged> statistics = new LinkedHashMap<>();
     for (Part part : parts) {
       if (options.indexedColumns().contains(part.column.id())) {
-        statistics.put(part.column.id(), Statistics.merge(part.blocks));
+        Statistics found = Statistics.merge(part.blocks).forLog();
+        statistics.put(part.column.id(), found.tagged(part.column.tag()));
       }
     }
     return new RowSetEntry(

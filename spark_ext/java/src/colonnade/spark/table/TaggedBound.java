@@ -21,7 +21,7 @@ public final class TaggedBound {
 
   /** The value of {@code bound} in a column of {@code type}; {@code f:nan} is NaN. */
   public static Object value(String bound, DataType type) {
-    String body = bound.substring(2);
+    String body = bound.substring(bound.indexOf(':') + 1);
     return switch (bound.charAt(0)) {
       case 's' -> UTF8String.fromString(body);
       case 'b' -> Base64.getDecoder().decode(body);

@@ -1,4 +1,4 @@
-"""Columns that place rows widen and are restored: the key and the layouts follow them by id."""
+"""Columns that place rows widen: their rows stay in their partitions, or the change is refused."""
 
 from __future__ import annotations
 
@@ -12,14 +12,10 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import AlterSchema
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.partition_layout import check_layout
+from colonnade.manifests.state.partition_widening import keeps_partitions, partitioned_types
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.manifests.state.widened_layouts import (
-    keeps_partitions,
-    partitioned_types,
-    with_present_ids,
-)
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.partition.transforms import transform
 from colonnade.tableformat.table.design import new_table
@@ -68,15 +64,11 @@ def test_a_transform_that_keeps_partitions_gives_each_value_the_same_one(
         assert partitioned_types(name, old) or not kept
 
 
-def widen(column: SchemaField, new_id: int, wider: str) -> SchemaField:
-    step = EarlierColumn(id=column.id, type=str(column.type))
-    earlier = (*(column.earlier or ()), step)
-    return column.model_copy(update={"id": new_id, "type": wider, "earlier": earlier})
+def widen(column: SchemaField, wider: str) -> SchemaField:
+    return column.model_copy(update={"type": wider})
 
 
 A, B = (SchemaField(id=at, name=name, type="int") for at, name in ((1, "a"), (2, "b")))
-WIDE = widen(A, 3, "long")
-WIDER = widen(WIDE, 4, "decimal(19,0)")
 
 
 def sorted_table(store: MemoryStore, log: Log) -> TableState:
@@ -87,27 +79,6 @@ def sorted_table(store: MemoryStore, log: Log) -> TableState:
 def places(state: TableState) -> tuple[list[int], list[list[int]]]:
     layouts = [[field.column for field in layout] for layout in state.partition_layouts]
     return [key.column for key in state.sort_key], layouts
-
-
-def test_the_key_and_the_layouts_follow_a_column_through_widening_dropping_and_restoring() -> None:
-    store = MemoryStore()
-    state = sorted_table(store, make_log(store))
-    assert with_present_ids(state, TableSchema(fields=(B, A))) is state
-
-    def at(*fields: SchemaField) -> tuple[list[int], list[list[int]]]:
-        nonlocal state
-        schema = TableSchema(fields=fields)
-        state = with_present_ids(state, schema)
-        object.__setattr__(state, "schema", schema)
-        return places(state)
-
-    assert at(WIDE, B) == ([2, 3], [[3, 2]])
-    assert at(WIDER, B) == ([2, 4], [[4, 2]])
-    assert at(WIDE, B) == ([2, 3], [[3, 2]])  # restored
-    assert at(WIDER, B) == ([2, 4], [[4, 2]])
-    assert at(B) == ([2, 1], [[1, 2]])
-    assert at(A, B) == ([2, 1], [[1, 2]])  # restored to what it was before it widened
-    assert at(WIDER, B) == ([2, 4], [[4, 2]])  # and to what it was after that
 
 
 @pytest.mark.parametrize(
@@ -123,12 +94,12 @@ def test_an_epoch_that_would_move_rows_to_other_partitions_is_refused(
     base = log.read_head()
     altered = AlterSchema(
         table=base.table("t").id,
-        table_schema=TableSchema(fields=(widen(A, 3, wider), B)),
+        table_schema=TableSchema(fields=(widen(A, wider), B)),
         schema_id=1,
-        next_column_id=4,
+        next_column_id=3,
     )
     with pytest.raises(InvalidInputError, match=re.escape(said)):
         log.commit(change(altered), base)
-    fine = altered.model_copy(update={"table_schema": TableSchema(fields=(WIDE, B))})
+    fine = altered.model_copy(update={"table_schema": TableSchema(fields=(widen(A, "long"), B))})
     after = log.commit(change(fine), base)
-    assert places(after.table("t")) == ([2, 3], [[3, 2]])
+    assert places(after.table("t")) == ([2, 1], [[1, 2]])
