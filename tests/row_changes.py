@@ -23,6 +23,8 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.selection import deleted_rows
 
 Place = tuple[int, int]
 """The id of a RowSet, and a row in it."""
@@ -80,6 +82,31 @@ def row_changes(
     assert left_out.isdisjoint(moved.values()), "a row that is not added replaces one"
     return RowChanges(
         frozenset(new) - left_out - set(moved.values()), frozenset(old) - moved.keys(), moved
+    )
+
+
+def places(log: LogReader, state: Snapshot, name: str, key: str = "k") -> dict[int, Place]:
+    """Where the row of each key is in a table. All keys differ."""
+    [table] = (each for each in state.tables.values() if each.name == name)
+    found: dict[int, Place] = {}
+    for rowset in log.read_rowsets(table):
+        gone = deleted_rows(log.store, table, rowset)
+        field = table.schema.field(key)
+        for first, batch in RowSetReader(log.store, table.prefix, rowset).read([field]):
+            for row, number in enumerate(batch.column(0).to_pylist(), first):
+                if row not in gone:
+                    assert number not in found
+                    found[number] = rowset.id, row
+    return found
+
+
+def changes_of(before: dict[int, Place], after: dict[int, Place], renewed: set[int]) -> RowChanges:
+    """What happened to rows, given the keys of those that are other rows than before."""
+    same = (before.keys() & after.keys()) - renewed
+    return RowChanges(
+        frozenset(after[k] for k in after.keys() - same),
+        frozenset(before[k] for k in before.keys() - same),
+        {before[k]: after[k] for k in same if before[k] != after[k]},
     )
 
 

@@ -26,10 +26,8 @@ from colonnade.manifests.model.operations import Compaction, ReplaceRows
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.row_changes import Place, RowChanges, row_changes
+from tests.row_changes import changes_of, places, row_changes
 from tests.tableformat.statements.tables import made
 
 SCHEMA = pa.schema(
@@ -198,7 +196,7 @@ class History:
             if any(isinstance(op, Compaction) for op in epoch.ops):
                 continue
             anew = renewed if number == head else set()
-            expected = changes_of(places(log, before), places(log, after), anew)
+            expected = changes_of(places(log, before, "t"), places(log, after, "t"), anew)
             assert row_changes(log, before, epoch, after, table._state.id) == expected, epoch
             assert any(isinstance(op, ReplaceRows) for op in epoch.ops) == bool(expected.moved)
             self.moved += len(expected.moved)
@@ -214,31 +212,6 @@ def keys_of(table: Any) -> set[int]:
     if isinstance(table, ArrowTable):
         table.refresh()
     return set(table.scan(["k"]).to_arrow()["k"].to_pylist())
-
-
-def places(log: Log, state: Snapshot) -> dict[int, Place]:
-    """Where the row of each key is in a state."""
-    [table] = (each for each in state.tables.values() if each.name == "t")
-    found: dict[int, Place] = {}
-    for rowset in log.read_rowsets(table):
-        gone = deleted_rows(log.store, table, rowset)
-        field = table.schema.field("k")
-        for first, batch in RowSetReader(log.store, table.prefix, rowset).read([field]):
-            for row, key in enumerate(batch.column(0).to_pylist(), first):
-                if row not in gone:
-                    assert key not in found
-                    found[key] = rowset.id, row
-    return found
-
-
-def changes_of(before: dict[int, Place], after: dict[int, Place], renewed: set[int]) -> RowChanges:
-    """What happened to rows, given the keys of those that are other rows than before."""
-    same = (before.keys() & after.keys()) - renewed
-    return RowChanges(
-        frozenset(after[k] for k in after.keys() - same),
-        frozenset(before[k] for k in before.keys() - same),
-        {before[k]: after[k] for k in same if before[k] != after[k]},
-    )
 
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 60))]
