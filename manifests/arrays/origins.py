@@ -33,12 +33,23 @@ def encode_origins(parts: Iterable[Rows]) -> bytes:
     deflate, last, data = zlib.compressobj(_LEVEL), np.int64(NEW), []
     for part in parts:
         numbered = part != NEW
-        numbers = part[numbered]
-        codes = np.zeros(len(part), "<i8")
-        codes[numbered] = np.diff(numbers, prepend=last)
+        if numbered.all():
+            numbers, codes = part, _differences(part, last)
+        else:
+            numbers, codes = part[numbered], np.zeros(len(part), "<i8")
+            codes[numbered] = _differences(numbers, last)
         last = numbers[-1] if len(numbers) else last
         data.append(deflate.compress(codes.tobytes()))
     return b"".join((*data, deflate.flush()))
+
+
+def _differences(numbers: Rows, last: np.int64) -> Rows:
+    """Return the differences of numbers to the ones before them; `last` is before the first."""
+    found = np.empty(len(numbers), "<i8")
+    if len(numbers):
+        found[0] = np.subtract(numbers[:1], last)[0]
+        np.subtract(numbers[1:], numbers[:-1], out=found[1:])
+    return found
 
 
 def decode_origins(data: bytes, rows: int) -> Rows:
@@ -113,9 +124,12 @@ def by_rowset(origins: Rows) -> Iterator[tuple[int, Rows]]:
     """Yield each RowSet that numbers name, ascending, with the places of its numbers."""
     places = np.flatnonzero(origins != NEW)
     rowsets, _ = rowsets_and_rows(origins[places])
-    order = np.argsort(rowsets, kind="stable")
-    known, starts = np.unique(rowsets[order], return_index=True)
-    yield from zip(known.tolist(), np.split(places[order], starts[1:]), strict=False)
+    if (rowsets[1:] < rowsets[:-1]).any():
+        order = np.argsort(rowsets, kind="stable")
+        places, rowsets = places[order], rowsets[order]
+    ends = np.flatnonzero(rowsets[1:] != rowsets[:-1]) + 1
+    known = rowsets[np.append(0, ends)].tolist() if len(rowsets) else []
+    yield from zip(known, np.split(places, ends), strict=False)
 
 
 def origins_of(rowsets: int | Rows, rows: Rows) -> Rows:

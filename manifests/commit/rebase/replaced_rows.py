@@ -36,6 +36,7 @@ Origins = Sequence[RowOrigins]
 """Where the rows of the RowSets that a change adds to a table come from, in their order."""
 
 NO_ROWS = FrozenBitMap()
+_NO_ROW = np.uint32(2**32 - 1)
 _PART = 1 << 20
 
 
@@ -79,10 +80,11 @@ def replaced_places(origins: Origins, deleted: Mapping[int, FrozenBitMap]) -> It
         numbers = each.array()
         for rowset, at in by_rowset(numbers):
             rows = rowsets_and_rows(numbers[at])[1]
-            gone = deleted.get(rowset, NO_ROWS)
-            assert FrozenBitMap(rows) <= gone, "A replaced row stays."
-            among = np.asarray(gone.to_array(), np.int64)
-            numbers[at] = firsts[rowset] + np.searchsorted(among, rows)
+            among = np.asarray(deleted.get(rowset, NO_ROWS).to_array())
+            found = np.searchsorted(among, rows.astype(among.dtype))
+            among = np.append(among, _NO_ROW)
+            assert (among[found] == rows).all(), "A replaced row stays."
+            numbers[at] = firsts[rowset] + found
         yield numbers
 
 
