@@ -227,3 +227,45 @@ def test_the_log_says_which_row_each_new_version_replaces(form: str, seed: int) 
     for _ in range(25):
         history.turn()
     assert history.moved
+
+
+STATIC = pa.schema([("p", pa.int64()), ("k", pa.int64()), ("owner", pa.string())])
+
+
+def static_rows(owner: str, *parts: int) -> pa.Table:
+    rows = [{"p": p, "k": p * 10 + len(owner), "owner": f"{owner}{p}"} for p in parts]
+    return pa.Table.from_pylist(rows, STATIC)
+
+
+@pytest.mark.parametrize(
+    ("change", "moved"),
+    [
+        (lambda t: t.append(static_rows("new", 2, 3, 4)), 2),
+        (lambda t: t.append(static_rows("a", 5)), 0),
+        (lambda t: t.upsert(static_rows("a", 1, 2, 9).select(["p", "k", "owner"])), 0),
+        (lambda t: t.upsert(static_rows("other", 1, 9)), 1),
+        (lambda t: t.update({"owner": "'x'"}, "p < 3"), 2),
+        (lambda t: t.statics.delete("p = 1", count_rows=True), 0),
+    ],
+)
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_the_log_says_which_static_values_replace_others(
+    change: Callable[[Any], object], moved: int, in_transaction: bool
+) -> None:
+    store = MemoryStore()
+    table = made(store, STATIC, ["p", "k"], static=["owner"], partition_key=["p"])
+    table.append(static_rows("a", 1, 2, 3))
+    log, base = table._log, table.epoch
+    if in_transaction:
+        with ArrowDatabase(store, log, log.read_head()).transaction() as tx:
+            change(tx.table("t"))
+    else:
+        change(table)
+    before, after = log.read_at(base), log.read_head()
+    [epoch] = log.read_epochs(after.epoch, 1)
+    statics = table.statics._state
+    old, new = (places(log, state, statics.name, "p") for state in (before, after))
+    expected = changes_of(old, new, set())
+    assert row_changes(log, before, epoch, after, statics.id) == expected
+    # A transaction writes values, too, that are there already.
+    assert in_transaction or len(expected.moved) == moved
