@@ -14,7 +14,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import named_objects, removed_objects
-from colonnade.manifests.model.operations import Anchor, Lease, Operation, Pin, Tag, Unpin, Vacuum
+from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Vacuum
 from colonnade.manifests.state.snapshot import Snapshot
 
 
@@ -80,7 +80,7 @@ def _concerns(
     anchored = change.anchored | {anchor.epoch for anchor in mine.anchors}
     for operation in operations:
         match operation:
-            case Vacuum() | Anchor():
+            case Vacuum():
                 return True
             case Tag():
                 lost = operation.epoch < mine.floor and operation.epoch not in anchored

@@ -14,7 +14,6 @@ from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
-    Anchor,
     Compaction,
     Operation,
     ReplaceColumn,
@@ -47,8 +46,6 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                     yield from rowset_objects(output.rowset, output.vector)
                 if operation.origin is not None:
                     yield operation.origin.object
-            case Anchor():
-                yield operation.root
             case Vacuum():
                 yield from (anchor.root for anchor in operation.anchors)
                 if operation.anchor_list is not None:

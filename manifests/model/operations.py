@@ -402,9 +402,8 @@ class Unpin(Model):
 
 
 class Anchor(Model):
-    """A checkpoint that was read back whole, and is live data from then on (retention)."""
+    """A checkpoint that was read back whole, and is live data while the newest vacuum names it."""
 
-    op: Literal["anchor"] = "anchor"
     epoch: Count
     root: ObjectIdText
     check: ByteCheck
@@ -485,7 +484,6 @@ Operation = Annotated[
     | Untag
     | Pin
     | Unpin
-    | Anchor
     | Lease
     | Vacuum
     | EnableFeatures,

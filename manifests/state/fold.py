@@ -20,7 +20,6 @@ from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
-    Anchor,
     Compaction,
     CreateDatabase,
     CreateTable,
@@ -165,8 +164,6 @@ class _Fold:
                 self._set_layout(operation)
             case Tag() | Untag() | Pin() | Unpin():
                 self._kept.set_or_remove(self._epoch, operation)
-            case Anchor():
-                self._kept.anchor(self._epoch, operation)
             case Lease():
                 self._kept.lease(self._epoch, operation)
             case Vacuum():

@@ -5,7 +5,7 @@ Pure, as `fold.py`. Spec: docs/spec/epoch-log.md#fold
 
 from __future__ import annotations
 
-from colonnade.manifests.model.operations import Anchor, Lease, Pin, Tag, Unpin, Untag, Vacuum
+from colonnade.manifests.model.operations import Lease, Pin, Tag, Unpin, Untag, Vacuum
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -46,12 +46,6 @@ class KeptFold:
             case Unpin():
                 if self.pins.pop(name, None) is None:
                     refuse(epoch, f"removes the pin {name!r}, which does not exist")
-
-    def anchor(self, epoch: int, operation: Anchor) -> None:
-        """Add the anchor of an earlier epoch."""
-        if operation.epoch >= epoch:
-            refuse(epoch, f"anchors epoch {operation.epoch}, which does not precede it")
-        self.anchors = (*self.anchors, operation)
 
     def lease(self, epoch: int, operation: Lease) -> None:
         """Begin, renew or end the lease of a job."""

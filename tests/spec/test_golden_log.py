@@ -94,19 +94,17 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
             (DropRowSet(table=ORDERS, rowsets=((1, 2), (5, 7))), *add(rowset(10))),
         ),
         ("drop_table", (DropTable(table=TRIPS),)),
-        ("anchor", ()),
         ("enable_features", (EnableFeatures(writer=("golden_example",)),)),
     )
 
 
 def write(writer: Writer) -> None:
-    for name, given in changes():
-        operations = given or (anchor_of(writer.store),)
+    for name, operations in changes():
         writer.commit(name, *operations, parameters={"mode": name, "text": "«né»"})
 
 
 def anchor_of(store: ObjectStore) -> Anchor:
-    """The operation that makes the newest checkpoint live data."""
+    """The anchor of the newest checkpoint."""
     found = read_hint(store)
     assert found is not None
     ref, _ = found

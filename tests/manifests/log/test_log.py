@@ -19,8 +19,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import ByteCheck
-from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Anchor
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets
 from colonnade.manifests.object_names import CHECKPOINTS, epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, PutOutcome
@@ -328,17 +327,6 @@ def test_text_that_is_not_unicode_is_refused_before_any_write() -> None:
     with pytest.raises(InvalidInputError, match="cannot be written as JSON"):
         log.commit(replace(append(), parameters={"note": "\ud800"}), base)
     assert log.read_head() == base
-
-
-def test_an_anchor_is_part_of_the_state() -> None:
-    store = MemoryStore()
-    log = make_log(store, 2)
-    state = with_orders(store, log)
-    anchor = Anchor(epoch=0, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
-    state = log.commit(change(anchor), state)
-    assert log.read_head().anchors == (anchor,)
-    with pytest.raises(InvalidInputError, match="anchors epoch 3"):
-        log.commit(change(anchor.model_copy(update={"epoch": 3})), state)
 
 
 @pytest.mark.parametrize("error", [NotFoundError("no such bucket"), MemoryError()])

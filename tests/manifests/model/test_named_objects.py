@@ -67,7 +67,6 @@ SAMPLES: tuple[Operation, ...] = (
         outputs=(CompactionOutput(rowset=entry(), vector=vector(1)),),
         origin=OriginEntry(object=entry().object, check=CHECK),
     ),
-    Anchor(epoch=1, root=entry().object, check=CHECK),
     Vacuum(
         floor=1,
         anchors=(Anchor(epoch=1, root=entry().object, check=CHECK),),

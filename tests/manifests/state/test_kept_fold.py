@@ -133,8 +133,6 @@ def test_nothing_keeps_an_epoch_that_does_not_precede_it() -> None:
     for operation in (Tag(name="a", epoch=5), Pin(name="a", epoch=5, until_ms=9)):
         with pytest.raises(CorruptionError, match="Epoch 5 keeps epoch 5"):
             fold.set_or_remove(5, operation)
-    with pytest.raises(CorruptionError, match="Epoch 5 anchors epoch 5"):
-        fold.anchor(5, anchor(5))
     with pytest.raises(CorruptionError, match="Epoch 5 leases epoch 5"):
         fold.lease(5, Lease(job="1" * 16, epoch=5, until_ms=9))
     assert state(fold) == state(fresh())
