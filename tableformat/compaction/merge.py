@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from colonnade.tableformat.compaction.inputs import WINDOW_BYTES, InputRowSet, Inputs, Rows
+from colonnade.tableformat.compaction.inputs import WINDOW_BYTES, InputRowSet, Inputs
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.scan.merge import SortedRun, merge_runs
 
 
-def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
-    """Write the live rows of the RowSets of a job in order, and return the origin of each row.
+def merge(inputs: Inputs, writer: RowSetWriter) -> None:
+    """Write the live rows of the RowSets of a job in order, with the origin of each row.
 
     Holds a stretch and a read-ahead of each RowSet, and 8 bytes for each row. Raises
     CorruptionError, also when rows are not in the order of the sort key, and StoreError.
@@ -20,11 +18,8 @@ def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
     places = [ids.index(key.column) for key in target.sort_key]
     window = max(1, WINDOW_BYTES // len(inputs.job.sources))
     runs = (_run(source, window) for source in inputs.open())
-    origins: list[Rows] = [np.zeros(0, np.int64)]
     for rows, columns in merge_runs(runs, target.sort_key, places):
-        writer.write_storage(columns)
-        origins.append(rows)
-    return np.concatenate(origins)
+        writer.write_storage(columns, rows)
 
 
 def _run(source: InputRowSet, window_bytes: int) -> SortedRun:

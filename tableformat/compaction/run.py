@@ -95,20 +95,19 @@ def _without(
 def _write(inputs: Inputs) -> CompactionOutcome:
     """Write all rows into RowSets of their partition."""
     job, store = inputs.job, inputs.store
-    rows: Rows | None = None
     copied = 0
     prefix, schema = job.target.prefix, job.target.table_schema
     # No sort key, because the rows arrive in order.
     with RowSetWriter(store, prefix, job.job_id, schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
-            rows = merge(inputs, writer)
+            merge(inputs, writer)
         elif job.group.kind == "zorder":
-            rows = zorder(inputs, writer)
+            zorder(inputs, writer)
         else:
             copied = concatenate(inputs, writer)
-        origin = None if rows is None else _origin(job, store, [rows])
         entries = writer.close()
         _check(inputs, entries, writer)
+        origin = _origin(job, store, writer.take_origins())
     return _kept_together(job, entries, origin, copied)
 
 
@@ -141,7 +140,7 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
         entries = writer.close()
         _check(inputs, entries, writer)
         moved = job.group.kind not in ("tombstones", "erase")
-        origin = _origin(job, store, [each.array() for each in writer.origins()]) if moved else None
+        origin = _origin(job, store, writer.take_origins()) if moved else None
     except BaseException:
         writer.abort()
         raise
@@ -155,7 +154,7 @@ def _options(job: CompactionJob) -> WriteOptions:
 
 
 def _origin(job: CompactionJob, store: ObjectStore, rows: list[Rows]) -> OriginEntry | None:
-    if not any(map(len, rows)):
+    if not rows:
         return None
     data, prefix = encode_origins(rows), job.target.prefix
     return write_origin(store, prefix, job.job_id, data, inline_bytes=job.inline_bytes)

@@ -37,8 +37,8 @@ _PIECE_ROWS = 65_536
 ZValues = NDArray[np.uint64]
 
 
-def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
-    """Write the live rows of the RowSets of a job in z-order, and return the origin of each row.
+def zorder(inputs: Inputs, writer: RowSetWriter) -> None:
+    """Write the live rows of the RowSets of a job in z-order, with the origin of each row.
 
     Holds one bucket in memory, and 8 bytes for each row. With several buckets it needs space for
     the decoded rows in the temporary folder. Raises CorruptionError, StoreError.
@@ -46,7 +46,6 @@ def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
     job = inputs.job
     buckets = -(-job.group.bytes_out // BUCKET_BYTES)
     curve = _sample(inputs, buckets)
-    origins: list[Rows] = [np.zeros(0, np.int64)]
     with tempfile.TemporaryDirectory(prefix="colonnade-zorder-") as folder:
         shelf = _Memory() if buckets == 1 else _Files(Path(folder), buckets)
         try:
@@ -55,13 +54,12 @@ def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
                     _put(shelf, curve, curve.values(columns), source.origin(rows), columns)
             for bucket in range(buckets):
                 inputs.stop.check()
-                origins += _write_bucket(shelf.take(bucket), writer)
+                _write_bucket(shelf.take(bucket), writer)
         except OSError as error:
             raise StoreError(
                 f"Sorting table {job.target.name!r} needs space in the temporary folder"
                 f" {tempfile.gettempdir()}: {error}."
             ) from error
-    return np.concatenate(origins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +167,16 @@ def _put(
         shelf.put(bucket, batch if len(rows) == len(batch) else batch.take(pa.array(rows)))
 
 
-def _write_bucket(batches: Sequence[pa.RecordBatch], writer: RowSetWriter) -> list[Rows]:
+def _write_bucket(batches: Sequence[pa.RecordBatch], writer: RowSetWriter) -> None:
     if not batches:
-        return []
+        return
     rows = pa.Table.from_batches(batches).combine_chunks()
     *columns, values, origin = (column.chunk(0) for column in rows.columns)
     order = np.argsort(np.asarray(values), kind="stable")
     for start in range(0, len(order), _PIECE_ROWS):
-        piece = pa.array(order[start : start + _PIECE_ROWS])
-        writer.write_storage([column.take(piece) for column in columns])
-    return [np.asarray(origin)[order]]
+        rows = order[start : start + _PIECE_ROWS]
+        piece = pa.array(rows)
+        writer.write_storage([column.take(piece) for column in columns], np.asarray(origin)[rows])
 
 
 class _Memory:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from colonnade.manifests.arrays.origins import RowOrigins, Rows
+from colonnade.manifests.arrays.origins import Rows
 from colonnade.manifests.model.entries import (
     PartitionField,
     PartitionValues,
@@ -64,7 +64,7 @@ class PartitionedWriter(TaskWriter):
         self._open: dict[PartitionValues, RowSetWriter] = {}
         self._finished: list[RowSetWriter] = []
         self._entries: list[RowSetEntry] = []
-        self._origins: list[RowOrigins] = []
+        self._origins: list[Rows] = []
 
     def write(self, batch: pa.RecordBatch, origins: Rows | None = None) -> None:
         """Append rows. Requires a batch that `conform` made for the schema.
@@ -103,9 +103,10 @@ class PartitionedWriter(TaskWriter):
         self._usable = False
         return tuple(self._entries)
 
-    def origins(self) -> Sequence[RowOrigins]:
-        """Return the numbers of all rows, for each entry. Requires `close` before."""
-        return self._origins
+    def take_origins(self) -> list[Rows]:
+        """Return the numbers of the rows of each RowSet that has ended since the last call."""
+        taken, self._origins = self._origins, []
+        return taken
 
     def _remove(self) -> None:
         self._collected.clear()
@@ -197,5 +198,5 @@ class PartitionedWriter(TaskWriter):
         self._finished.append(self._open.pop(values))
         own = {"partition": values or None}
         self._entries += [entry.model_copy(update=own) for entry in entries]
-        self._origins += writer.origins()
+        self._origins += writer.take_origins()
         return pending

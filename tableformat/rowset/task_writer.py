@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -61,8 +61,8 @@ class TaskWriter(ABC):
         """Write the remaining rows, and return the entries of all RowSets."""
 
     @abstractmethod
-    def origins(self) -> Sequence[RowOrigins]:
-        """Return the numbers of all rows, for each entry. Requires `close` before."""
+    def take_origins(self) -> list[Rows]:
+        """Return the numbers of the rows of each RowSet that has ended since the last call."""
 
     def write_all(
         self,
@@ -71,13 +71,15 @@ class TaskWriter(ABC):
         sources: RowSources | None,
     ) -> tuple[RowSetEntry, ...]:
         """Write all rows of a task, and close. `sources` gets the origins of the RowSets."""
+        found: list[RowOrigins] = []
         for batch in batches:
             self.write(batch, None if sources is None else sources.take(batch.num_rows))
+            found += map(RowOrigins.of, self.take_origins())
             advance(batch.num_rows)
         entries = self.close()
         if sources is not None:
-            objects = (each.object for each in entries)
-            sources.found = dict(zip(objects, self.origins(), strict=True))
+            found += map(RowOrigins.of, self.take_origins())
+            sources.found = dict(zip((each.object for each in entries), found, strict=True))
         return entries
 
     def abort(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from colonnade.manifests.arrays.origins import RowOrigins, Rows
+from colonnade.manifests.arrays.origins import Rows
 from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.model.entries import RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema
@@ -64,7 +64,7 @@ class RowSetWriter(TaskWriter):
         # The numbers of rows that wait, those of the present RowSet, and those of all before it.
         self._sources: RowSources | None = None
         self._own: list[Rows] = []
-        self._origins: list[RowOrigins] = []
+        self._origins: list[Rows] = []
 
     def write(self, batch: pa.RecordBatch, origins: Rows | None = None) -> None:
         """Append rows. Requires a batch that `conform` made for the schema.
@@ -117,9 +117,10 @@ class RowSetWriter(TaskWriter):
         self._usable = False
         return tuple(self._entries)
 
-    def origins(self) -> Sequence[RowOrigins]:
-        """Return the numbers of all rows, for each entry. Requires `close` before."""
-        return self._origins
+    def take_origins(self) -> list[Rows]:
+        """Return the numbers of the rows of each RowSet that has ended since the last call."""
+        taken, self._origins = self._origins, []
+        return taken
 
     def _remove(self) -> None:
         self._pending.clear()
@@ -239,7 +240,7 @@ class RowSetWriter(TaskWriter):
             return
         self._entries.append(self._output.finish())
         if self._sources is not None:
-            self._origins.append(RowOrigins.of(np.concatenate(self._own)))
+            self._origins.append(np.concatenate(self._own))
             self._own.clear()
         self._finished.append(self._output)
         self._output = None

@@ -90,7 +90,7 @@ def test_each_rowset_holds_rows_of_its_partition_and_origins_name_them(
             ]
             assert keys == sorted(keys, key=lambda key: (*key[:3], key[3] or 0))
         found += rows_of_it
-    assert [given_rows[place] for each in out.origins() for place in each.array()] == found
+    assert [given_rows[place] for each in out.take_origins() for place in each] == found
     assert Counter(map(str, found)) == Counter(map(str, given_rows))
 
 

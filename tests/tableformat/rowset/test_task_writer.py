@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from colonnade.manifests.arrays.origins import RowOrigins
+from colonnade.manifests.arrays.origins import Rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.tableformat.rowset.task_writer import RowSources, TaskWriter
@@ -27,7 +27,7 @@ class Writer(TaskWriter):
             self._usable = False
         return ()
 
-    def origins(self) -> list[RowOrigins]:
+    def take_origins(self) -> list[Rows]:
         return []
 
     def _remove(self) -> None:

@@ -293,7 +293,7 @@ def test_the_origins_of_a_rowset_are_those_of_its_rows_also_after_a_sort(
             part = rows.slice(start, 130)
             writer.write(part, np.arange(start, start + part.num_rows))
         entries = writer.close()
-    found = [each.array() for each in writer.origins()]
+    found = writer.take_origins()
     assert [len(each) for each in found] == [entry.rows for entry in entries]
     stored = read(store, schema, entries).column(0).to_pylist()
     assert values[np.concatenate(found)].tolist() == stored
