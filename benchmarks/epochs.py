@@ -15,12 +15,11 @@ from benchmarks.growth import built
 from benchmarks.measure import Figure, in_turn, interleave, median_ratio
 from colonnade.manifests.checkpoint.writer import store_snapshot
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import encode_epoch, encode_model
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import FreedBlock
 from colonnade.manifests.model.operations import Anchor, CreateTable, Operation, SetComment, Vacuum
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
@@ -32,7 +31,7 @@ from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 
 EPOCHS = 10_000_000
 SHORT = 3 * SLOT_BLOCK // 2
-"""A log with as many stubs as the long one: the vacuum lists those of the last block in both."""
+"""A log with as many removed epochs in its last block as the long one."""
 
 KEPT = 16
 TARGET = 2.0
@@ -111,7 +110,7 @@ def build(path: Path, floor: int) -> None:
     """Make a database with one table, the given floor, and some epochs after the floor.
 
     The database has the files that years of commits and vacuums leave: a mark for each freed
-    block, the stubs of the last block, and the anchor of the floor.
+    block, the removed epochs of the last block, and the anchor of the floor.
     """
     store = open_store(path, create=True)
     state = create_database(store, lone_table=False)
@@ -122,36 +121,23 @@ def build(path: Path, floor: int) -> None:
     if floor:
         state = at_floor(store, state, floor)
         state = send(log, state, Vacuum(floor=floor, anchors=state.anchors))
-        put_stub(store, floor, floor, state.anchors[0])
     for number in range(2 * KEPT):
         state = comment(log, state, f"built {number}")
     log.try_checkpoint(state)
 
 
 def at_floor(store: ObjectStore, state: Snapshot, floor: int) -> Snapshot:
-    """Store the state as that of a much later epoch, which becomes the floor.
-
-    Its epoch remains until a vacuum has committed the floor, as in a log that was really written.
-    """
+    """Store the state as that of a much later epoch, which becomes the floor."""
     newest = read_slot(store, state.epoch)
-    assert isinstance(newest, Epoch)
+    assert newest is not None
     store.delete(epoch_name(state.epoch))
     late, ref = store_snapshot(store, replace(state, epoch=floor))
     anchor = Anchor(epoch=floor, root=ref.root, check=ref.check)
     blocks = state.blocks
-    assert blocks is not None
     whole = blocks.whole_below(floor)
     for block in range(whole):
-        put_mark(store, blocks, block, anchor)
-    for number in range(blocks.first(whole), floor):
-        put_stub(store, number, floor, anchor)
-    store.put(
-        epoch_name(floor), encode_epoch(newest.model_copy(update={"epoch": floor})), sync=False
-    )
+        store.put(blocks.mark(block), encode_model(FreedBlock(freed=block)), sync=False)
+    for number in range(blocks.first(whole), floor + 1):
+        epoch = newest.model_copy(update={"epoch": number})
+        store.put(epoch_name(number), encode_epoch(epoch), sync=False)
     return replace(late, floor=floor, anchors=(anchor,))
-
-
-def put_stub(store: ObjectStore, number: int, floor: int, anchor: Anchor) -> None:
-    """Say that an epoch was removed, as a vacuum does."""
-    stub = Stub(removed=number, floor=floor, anchor=anchor)
-    store.put(epoch_name(number), encode_model(stub), sync=False)

@@ -40,8 +40,7 @@ class Limits:
     A writer gives a change up once it has lost `lost_slots` slots to concurrent writers.
 
     A reader holds at most `pending_epochs` epochs before it folds them, and a writer that follows
-    concurrent writers holds at most `followed_epochs`. A vacuum puts `stubs` stubs before it begins
-    with the next ones, because a disk syncs several files nearly as fast as one.
+    concurrent writers holds at most `followed_epochs`.
     """
 
     epoch_bytes: int = 8 * 2**20
@@ -65,7 +64,6 @@ class Limits:
     pending_epochs: int = 1024
     followed_epochs: int = 64
     lost_slots: int = 200
-    stubs: int = 32
 
 
 LIMITS = Limits()

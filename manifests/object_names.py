@@ -70,7 +70,7 @@ def is_immutable(name: str) -> bool:
     """Return whether the object of this name never gets other bytes, at any time.
 
     These are the objects with random names: all objects of tables, and those of checkpoints. An
-    epoch may become a stub, and its name may be used again by a later database at the same place.
+    epoch may be removed, and its name may be used again by a later database at the same place.
     """
     return not name.startswith(f"{MANIFEST}/") or name.startswith((f"{CHECKPOINTS}/", f"{COPIES}/"))
 

@@ -71,7 +71,7 @@ def history(path: PathArgument, limit: LimitOption = 20, json: JsonOption = Fals
         changes = place.table.history(limit)
         Output(json).show(changes, _changes_view(changes))
     else:
-        epochs = place.log.read_epochs(place.head.epoch, limit)
+        epochs = place.log.read_kept_epochs(place.head, limit)
         facts = [epoch_facts(epoch, place.head) for epoch in epochs]
         Output(json).show(facts, _epochs_view(facts))
 

@@ -10,10 +10,11 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from colonnade.manifests.checkpoint.root import CheckpointRef, Hint
-from colonnade.manifests.epochs.slots import read_log_slot
+from colonnade.manifests.epochs.freed_slots import is_freed
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.model.codec import encode_model
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import removed_objects
 from colonnade.manifests.model.operations import Anchor, Vacuum
 from colonnade.manifests.model.slot_blocks import SlotBlocks
@@ -81,12 +82,18 @@ def _check_not_removed(
 
     Returns the number of the next epoch. Raises ConflictError.
     """
-    while (item := read_log_slot(store, number, blocks)) is not None:
-        # The epochs that a stub replaces may name parts of the checkpoint, and cannot be read.
-        if isinstance(item, Stub) or _removes(item, ref, names):
-            raise ConflictError(
-                f"Epoch {number}, or retention that has removed it, removes parts of the checkpoint"
-                f" of epoch {ref.epoch}."
-            )
+    while (epoch := read_slot(store, number)) is not None:
+        if _removes(epoch, ref, names):
+            raise _removed_error(ref, number)
         number += 1
+    # Freed epochs may have named parts of the checkpoint, and cannot be read.
+    if is_freed(store, blocks, number):
+        raise _removed_error(ref, number)
     return number
+
+
+def _removed_error(ref: CheckpointRef | Anchor, number: int) -> ConflictError:
+    return ConflictError(
+        f"Epoch {number}, or retention that has removed it, removes parts of the checkpoint of"
+        f" epoch {ref.epoch}."
+    )

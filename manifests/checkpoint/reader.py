@@ -32,9 +32,9 @@ from colonnade.manifests.checkpoint.stored_tables import (
     StoredTables,
     read_batches,
 )
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
-from colonnade.manifests.epochs.slots import is_taken, read_log_slot, read_slot
+from colonnade.manifests.epochs.slots import is_taken, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
@@ -43,9 +43,8 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.codec import decode_model, decode_slot, is_epoch, verify
+from colonnade.manifests.model.codec import decode_model, is_epoch, verify
 from colonnade.manifests.model.entries import EntrySegment
-from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.operations import Anchor, CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
@@ -182,7 +181,7 @@ def read_hint(
     except UNUSABLE:
         return None
     ref = CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check)
-    if not _is_in_log(store, ref, root, slots):
+    if not _is_in_log(store, root, slots):
         _check_not_lost(store, root)
         return None
     return ref, root
@@ -206,13 +205,14 @@ def find_checkpoint(
     target: int | None,
     replay: Callable[[TableId, ColonnadeError, int], Snapshot],
     slots: SlotReader | None = None,
+    floor: int = 0,
 ) -> Snapshot | None:
     """Return the state of a usable checkpoint near epoch `target`, but not after it.
 
-    If `target` is None, this is the newest checkpoint. `replay` reads from the log what turns out
-    not to be readable in the checkpoint; its first argument is the id of the database. `slots` is
-    as in `read_hint`. Raises StoreError; without `target`, CorruptionError if the epoch of the
-    newest checkpoint is missing.
+    If `target` is None, this is the newest checkpoint. It is not before `floor`. `replay` reads
+    from the log what turns out not to be readable in the checkpoint; its first argument is the id
+    of the database. `slots` is as in `read_hint`. Raises StoreError; without `target`,
+    CorruptionError if the epoch of the newest checkpoint is missing.
     """
     try:
         found = read_hint(store, slots)
@@ -225,35 +225,29 @@ def find_checkpoint(
     while root is not None and target is not None and root.checkpoint > target:
         # Each checkpoint on the way back names more of the checkpoints near itself.
         older = [ref for ref in root.earlier if ref.epoch < root.checkpoint]
-        before += [ref for ref in older if ref.epoch <= target]
+        before += [ref for ref in older if floor <= ref.epoch <= target]
         after = [ref for ref in older if ref.epoch > target]
         ref = min(after, key=_epoch, default=None)
         root = _try_root(store, ref) if ref else None
     if root is None and before:
         ref = max(before, key=_epoch)
         root = _try_root(store, ref)
-        # Retention may have removed its epoch since. The stub then says what to read instead.
-        root = root if root and _is_in_log(store, ref, root, SlotReader(store)) else None
+        # Retention may have removed its epoch since.
+        root = root if root and _is_in_log(store, root, SlotReader(store)) else None
     try:
-        if root is None or ref is None:
+        if root is None or ref is None or ref.epoch < floor:
             return None
         return state_of(store, ref, root, partial(replay, TableId(root.database)))
     except (CorruptionError, UnsupportedFormatError):
         return None
 
 
-def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root, slots: SlotReader) -> bool:
-    """Return whether the log contains the epoch that a checkpoint was made of.
-
-    A removed epoch counts if this checkpoint is its stub's anchor.
-    """
+def _is_in_log(store: ObjectStore, root: Root, slots: SlotReader) -> bool:
+    """Return whether the file of the epoch exists that a checkpoint was made of."""
     name = epoch_name(root.checkpoint)
     try:
         data = slots.data(root.checkpoint)
-        if is_epoch(data, root.checkpoint, root.transaction, store.locate(name)):
-            return True
-        item = decode_slot(data, root.checkpoint, store.locate(name))
-        return isinstance(item, Stub) and item.anchor.root == ref.root
+        return is_epoch(data, root.checkpoint, root.transaction, store.locate(name))
     except UNUSABLE:
         return False
 
@@ -261,20 +255,15 @@ def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root, slots: SlotRe
 def _check_not_lost(store: ObjectStore, root: Root) -> None:
     """Check that a checkpoint's epoch is not missing from the checkpoint's own database.
 
-    An epoch that retention has removed is not missing, even if its stub is. Costs four GETs. Raises
-    CorruptionError.
+    An epoch that retention has removed is not missing. Costs three GETs. Raises CorruptionError.
     """
     if is_taken(store, root.checkpoint):
         return
     database = TableId(root.database)
-    blocks = SlotBlocks(database, root.slot_block)
-    if find_freed(store, blocks, root.checkpoint):
-        return
-    before = read_log_slot(store, root.checkpoint - 1, blocks) if root.checkpoint else None
-    if isinstance(before, Stub) and before.floor >= root.checkpoint:
+    if is_freed(store, SlotBlocks(database, root.slot_block), root.checkpoint):
         return
     first = read_slot(store, 0)
-    made = first.ops if isinstance(first, Epoch) else ()
+    made = () if first is None else first.ops
     if any(isinstance(op, CreateDatabase) and op.database == database for op in made):
         raise CorruptionError(
             f"{store.locate(epoch_name(root.checkpoint))} is missing, although a checkpoint of it"

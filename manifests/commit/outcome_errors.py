@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import CommitUnknownError, ConflictError
-from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.state.snapshot import Snapshot
 
 
 def outdated_error(
-    change: Change, base: Snapshot, stub: Stub, *, sent: bool
+    change: Change, base: Snapshot, *, sent: bool
 ) -> ConflictError | CommitUnknownError:
-    """Return the error for a change that meets a stub.
+    """Return the error for a change whose base, or an epoch after it, retention has removed.
 
-    `stub` replaced an epoch after `base`, on which the change was planned. `sent` means that this
-    epoch may have been the change itself.
+    `sent` means that a removed epoch may have been the change itself.
     """
     removed = (
-        f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
-        " was removed by retention;"
+        f"Epochs after epoch {base.epoch}, on which {change.operation!r} was planned, were removed"
+        " by retention;"
     )
     return perhaps_sent(removed, change.transaction) if sent else not_sent(removed)
 

@@ -16,13 +16,12 @@ from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.identity_draws import after_own_draws
 from colonnade.manifests.commit.outcome_errors import outdated_error
 from colonnade.manifests.commit.rebase.carried import Carried
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import (
     TRIES,
     check_slot,
     dropped_error,
     log_has_epoch,
-    read_log_slot,
     read_slot,
     slot_pause_s,
     take_slot,
@@ -32,11 +31,12 @@ from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
     CorruptionError,
+    NotFoundError,
     StoreError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import DropDatabase, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
@@ -52,9 +52,10 @@ class Sending:
 
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
-    after it. `outdated` is the stub that the change met, if any. `epochs` are the last epochs up to
-    the head without gaps, at most `followed_epochs` of them. `covers` says whether the log of the
-    base was seen a moment ago (`LastLook.covers`). An object must be used by one thread at a time.
+    after it. `outdated` says whether the change met a freed slot. `epochs` are the last epochs up
+    to the head without gaps, at most `followed_epochs` of them. `covers` says whether the log of
+    the base was seen a moment ago (`LastLook.covers`). An object must be used by one thread at a
+    time.
     """
 
     carried: Carried
@@ -78,7 +79,7 @@ class Sending:
         self._most_followed = limits.followed_epochs
         self.epochs: deque[Epoch] = deque(maxlen=limits.followed_epochs)
         self._has_batches = any(isinstance(op, Txn) for op in (*change.ops, *change.prepared))
-        self._next: Epoch | Stub | None = None
+        self._next: Epoch | None = None
         self._free = False
         # Whether the base was found in the log. If not, the process has seen it a moment ago.
         self._looked = False
@@ -86,15 +87,21 @@ class Sending:
         self._tried = False
         # Whether epochs that were read have disproved that an own epoch was committed.
         self._disproved = False
-        self.outdated: Stub | None = None
+        self.outdated = False
         # Whether `done` is known to be committed and durable.
         self._settled = False
 
     @property
     def head(self) -> Snapshot:
-        """The state after the epochs that were followed."""
+        """The state after the epochs that were followed.
+
+        Raises CorruptionError if its tables cannot be read, because a vacuum has removed them.
+        """
         if self._followed:
-            self._state = apply_epochs(self._state, self._followed)
+            try:
+                self._state = apply_epochs(self._state, self._followed)
+            except NotFoundError as error:
+                raise CorruptionError(error.message) from error
             self._followed = []
         return self._state
 
@@ -104,15 +111,15 @@ class Sending:
         It cannot if the slot of each own epoch was seen to hold another one. Requires: this change
         was not sent before. Costs one GET if something was sent. Never raises.
         """
-        return self._tried or (self._disproved and self.was_misled())
+        return self._tried or (self._disproved and self._was_misled())
 
-    def was_misled(self) -> bool:
+    def _was_misled(self) -> bool:
         """Return whether slots that were followed may have been freed before they were read.
 
         Then their contents need not be epochs, and disprove nothing. Costs one GET. Never raises.
         """
         try:
-            return self._first_freed() is not None
+            return self._is_freed(self.base.epoch + 1)
         except (StoreError, CorruptionError):
             return True
 
@@ -143,7 +150,7 @@ class Sending:
         return log_has_epoch(self._store, base.epoch, base.transaction, base.database)
 
     def _follows_base(self) -> bool:
-        return isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
+        return self._next is not None and self._next.previous == self.base.transaction
 
     def _check_next(self, *, known: bool = False) -> None:
         """Check that what was read after the base belongs to the base's log. Raises as `look`.
@@ -151,11 +158,9 @@ class Sending:
         `known` means that the base was seen in its slot.
         """
         self._looked, base = True, self.base
-        if not (self._follows_base() or known):
-            removed = check_slot(self._store, base.epoch, base.transaction, base.blocks)
-            if removed and not isinstance(self._next, Stub):
-                self._next = self._find_removed(base.epoch + 1)
-        self._check(self._next)
+        seen = known or self._follows_base()
+        if not seen and check_slot(self._store, base.epoch, base.transaction, base.blocks):
+            self._next = self._read_after_removed(base.epoch + 1)
         self._free = self._next is None
 
     def follow(self, turn: Turn, waited: bool) -> bool:
@@ -173,7 +178,7 @@ class Sending:
             self._check_next()
         self._free = False
         found, self._next = self._next or self._read(), None
-        while isinstance(found, Epoch):
+        while found is not None:
             with self.true_errors():
                 if self._is_done_by(found):
                     return True
@@ -210,7 +215,7 @@ class Sending:
         try:
             yield
         except ColonnadeError:
-            self._check(self._first_freed())
+            self._check_not_freed(self.base.epoch + 1)
             raise
 
     def put(
@@ -224,7 +229,7 @@ class Sending:
 
         `after` is the state after the epoch. Returns True also if an earlier send of the change was
         first. If another change was first, the next `follow` begins with it. Raises as `take_slot`,
-        and for a stub as `look`.
+        and for a freed slot as `look`.
         """
         self._tried = True
         try:
@@ -243,8 +248,7 @@ class Sending:
             self.epochs.append(epoch)
             return True
         self._free = False
-        self._check(found)
-        if isinstance(found, Epoch) and self._is_own(found):
+        if self._is_own(found):
             self._add(found)
             self.done, self._settled = found, found.transaction == epoch.transaction
             return True
@@ -274,23 +278,21 @@ class Sending:
 
     def _take(
         self, epoch: Epoch, data: bytes, pause: Callable[[float], None], *, settles: bool = False
-    ) -> Epoch | Stub:
+    ) -> Epoch:
         """Take a slot as `take_slot` does. Check that the epoch's slot was not freed.
 
         The check follows the PUT, because a writer that slept may have put into a freed slot. With
-        `settles`, the epoch was found there before, so a stub is checked too.
+        `settles`, the epoch was found there before, so it is made whatever the slot holds now.
         """
         found = take_slot(self._store, epoch, data, pause)
-        if settles or (isinstance(found, Epoch) and found.transaction == epoch.transaction):
-            self._check(self._look_again(epoch, pause))
+        if settles or found.transaction == epoch.transaction:
+            self._look_again(epoch, pause)
         return found
 
-    def _look_again(self, epoch: Epoch, pause: Callable[[float], None]) -> Stub | None:
-        """Return the mark if the slot of a put epoch was freed, else None.
-
-        Raises CommitUnknownError.
-        """
-        return self._after_put(epoch, pause, partial(self._find_freed, epoch.epoch))
+    def _look_again(self, epoch: Epoch, pause: Callable[[float], None]) -> None:
+        """Check that the slot of a put epoch was not freed. Raises as `look`."""
+        if self._after_put(epoch, pause, partial(self._is_freed, epoch.epoch)):
+            raise self._outdated_error()
 
     def _after_put(self, epoch: Epoch, pause: Callable[[float], None], look: Callable[[], T]) -> T:
         """Return what a look finds that has to follow the PUT of an epoch.
@@ -309,21 +311,26 @@ class Sending:
                 break
         raise unknown_error(self._store, epoch) from cause
 
-    def _find_freed(self, slot: int) -> Stub | None:
-        return find_freed(self._store, self.base.blocks, slot)
+    def _is_freed(self, slot: int) -> bool:
+        return is_freed(self._store, self.base.blocks, slot)
 
-    def _first_freed(self) -> Stub | None:
-        """Return the mark if the first slot after the base was freed."""
-        return self._find_freed(self.base.epoch + 1)
+    def _check_not_freed(self, slot: int) -> None:
+        if self._is_freed(slot):
+            raise self._outdated_error()
 
-    def _find_removed(self, slot: int) -> Epoch | Stub:
-        """Return the content of slot `slot`, which follows a removed base.
+    def _outdated_error(self) -> ColonnadeError:
+        """Return the error for a change that met a freed slot, and note that it has."""
+        self.outdated = True
+        sent = not self.change.fresh or self.may_be_committed()
+        return outdated_error(self.change, self.base, sent=sent)
 
-        The content is a stub, or the first epoch after the floor. Raises CorruptionError if the
-        slot is empty and no mark explains that.
+    def _read_after_removed(self, slot: int) -> Epoch:
+        """Return the epoch in a slot that follows a removed base.
+
+        Raises CorruptionError if the slot is empty and no mark explains that; else as `look`.
         """
-        blocks = self.base.blocks
-        found = self._find_freed(slot) or read_log_slot(self._store, slot, blocks)
+        found = read_slot(self._store, slot)
+        self._check_not_freed(slot)
         if found is None:
             raise CorruptionError(
                 f"{self._store.locate(epoch_name(slot))} is missing, although the epoch before it"
@@ -338,16 +345,8 @@ class Sending:
     def _next_slot(self) -> int:
         return self._state.epoch + len(self._followed) + 1
 
-    def _read(self) -> Epoch | Stub | None:
-        found = read_slot(self._store, self._next_slot)
-        self._check(found)
-        return found
-
-    def _check(self, found: Epoch | Stub | None) -> None:
-        if isinstance(found, Stub):
-            self.outdated = found
-            sent = not self.change.fresh or self.may_be_committed()
-            raise outdated_error(self.change, self.base, found, sent=sent)
+    def _read(self) -> Epoch | None:
+        return read_slot(self._store, self._next_slot)
 
 
 def _ends_log(epoch: Epoch) -> bool:

@@ -10,9 +10,10 @@ Spec: docs/spec/epoch-log.md#time
 from __future__ import annotations
 
 from colonnade.manifests.clock import DAY_MS
-from colonnade.manifests.epochs.slots import read_log_slot
+from colonnade.manifests.epochs.freed_slots import is_freed
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
@@ -54,8 +55,7 @@ def last_epoch_by(
         middle = (low + high + 1) // 2
         item = _read(store, middle, head)
         early = (
-            not isinstance(item, Epoch)
-            or _likely_ms(store, item, head, present_ms, for_removal) <= timestamp_ms
+            item is None or _likely_ms(store, item, head, present_ms, for_removal) <= timestamp_ms
         )
         low, high = (middle, high) if early else (low, middle - 1)
     return low
@@ -72,7 +72,7 @@ def witness_ms(store: ObjectStore, head: Snapshot, timestamp_ms: int, present_ms
     low = last_epoch_by(store, head, timestamp_ms, present_ms, head.floor, for_removal=True)
     for number in range(max(low, head.floor), head.epoch):
         item = _read(store, number, head)
-        if isinstance(item, Epoch):
+        if item is not None:
             return _likely_ms(store, item, head, present_ms, for_removal=True)
     return head.time_ms
 
@@ -86,10 +86,9 @@ def _likely_ms(
     time in the future does not count. The next choice is when its file was written. The last one is
     the time of the next epoch with a known time.
     """
-    each: Epoch | Stub = epoch
     for number in range(epoch.epoch, head.epoch + 1):
         each = epoch if number == epoch.epoch else _read(store, number, head)
-        if isinstance(each, Stub):
+        if each is None:
             break
         known = _told_ms(store, each, present_ms + DAY_MS, for_removal)
         if known is not None:
@@ -116,8 +115,9 @@ def _written_ms(store: ObjectStore, epoch: int) -> int | None:
         return None
 
 
-def _read(store: ObjectStore, number: int, head: Snapshot) -> Epoch | Stub:
-    item = read_log_slot(store, number, head.blocks)
-    if item is None:
+def _read(store: ObjectStore, number: int, head: Snapshot) -> Epoch | None:
+    """Return an epoch, or None if its slot was freed. Raises CorruptionError if it is missing."""
+    item = read_slot(store, number)
+    if item is None and not is_freed(store, head.blocks, number):
         raise CorruptionError(f"{store.locate(epoch_name(number))} is missing.")
     return item

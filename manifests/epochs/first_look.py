@@ -14,7 +14,7 @@ from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader, try_hint
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import decode_slot
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store.base import ObjectStore
 
@@ -47,7 +47,7 @@ class FirstLook:
             return False
         raise self._first
 
-    def read_first(self) -> Epoch | Stub | None:
+    def read_first(self) -> Epoch | None:
         """Return the content of slot 0, or None if it was free.
 
         Costs one GET if the epoch is very large. Raises as `read_slot`.

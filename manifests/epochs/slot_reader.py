@@ -12,13 +12,13 @@ from contextlib import suppress
 from functools import partial
 
 from colonnade.manifests.clock import elapsed_s
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import (
     FAR,
     NEXT,
+    SlotEnd,
     any_taken,
-    check_lost_mark,
-    has_later_block,
+    is_taken,
     judge_end,
 )
 from colonnade.manifests.errors import (
@@ -28,8 +28,8 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_slot
-from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.slot_blocks import SlotBlocks
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK, SlotBlocks
 from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore
 
@@ -41,6 +41,9 @@ next checkpoint, and the free slot after them.
 _AHEAD_BYTES = 2**20
 """The most bytes of an epoch that is read ahead. A larger one is read again when it is used."""
 
+_KEPT_BYTES = 2**26
+"""The most bytes of epochs that are kept to be read twice."""
+
 _GROWTH = 4
 
 _NEAR = 8
@@ -50,7 +53,8 @@ _SAMPLED = (15, 23, 31, 39, 47, 55, 63, 71, 103, 135)
 """Distances of the samples from the first slot that is read.
 
 One look at these slots tells how many epochs follow. Most are far slots (`FAR`) of earlier ones,
-which are then not read again. In two rounds they find the end of a log up to 102 epochs away.
+which are then not read again. In two rounds they find the end of a log up to 102 epochs away. The
+last slot of each block is a sample, too: where it is free, the block was not freed.
 """
 
 HINT_LIMIT = 4096
@@ -84,8 +88,6 @@ class SlotReader:
         self.started = elapsed_s()
         self.trusted = trusted
         self._store = store
-        # Without a checkpoint, only a mark can tell that the first block has been freed.
-        self._from_start = False
         self._ahead = ahead
         self._far = far
         self._last = last
@@ -93,6 +95,7 @@ class SlotReader:
         self._sampled: list[int] = []
         self._unfreed: tuple[SlotBlocks, int] | None = None
         self._found: dict[int, bytes | ColonnadeError] = {}
+        self._room = 0
 
     def hint(self) -> bytes:
         """Return the bytes of the hint. Costs one GET, or nothing if they are known.
@@ -113,8 +116,11 @@ class SlotReader:
         if not self._far or self._store.parallel == 1:
             self.fetch(number)
             return
-        self._group, self._found = range(number, number + _NEAR), {}
-        self._sampled = [number + distance for distance in _SAMPLED]
+        self._group, self._found = range(number, number + _NEAR), self._held()
+        last = number + _SAMPLED[-1]
+        ends = range(SLOT_BLOCK - 1, last, SLOT_BLOCK)[number // SLOT_BLOCK :]
+        self._sampled = sorted({number + distance for distance in _SAMPLED} | {*ends})
+        self._sampled = [each for each in self._sampled if each not in self._group]
         self._read([*self._group, *self._sampled])
 
     def _fetch_rest(self, blocks: SlotBlocks | None) -> None:
@@ -133,27 +139,50 @@ class SlotReader:
             *beside,
         ]
         if free is not None:
-            calls.append(partial(self._look_for_mark, blocks, free))
+            calls.append(partial(self.look_for_mark, blocks, free))
         self._store.together(calls)
 
     def _is_taken(self, number: int) -> bool:
         return not isinstance(self._found.get(number), NotFoundError)
 
-    def _look_for_mark(self, blocks: SlotBlocks | None, free: int) -> None:
-        """Note that the block of a slot, which was free, had no mark. An error says nothing."""
-        if blocks is None or not blocks.are_large:
+    def keep(self) -> None:
+        """Keep the bytes of epochs from here on, so that reading them again costs nothing.
+
+        At most `_KEPT_BYTES` are kept.
+        """
+        self._room = _KEPT_BYTES
+
+    def _held(self) -> dict[int, bytes | ColonnadeError]:
+        """Return what is not forgotten when a new group is read."""
+        if not self._room:
+            return {}
+        return {number: found for number, found in self._found.items() if isinstance(found, bytes)}
+
+    def note_free(self, number: int) -> None:
+        """Let the next read of a slot, which was free a moment ago, find it free at no cost."""
+        self._found[number] = NotFoundError(self._store.locate(epoch_name(number)))
+
+    def is_free(self, number: int) -> bool:
+        """Return whether a slot is known to be free. Costs one GET if nothing is read ahead."""
+        if self._store.parallel == 1:
+            return not is_taken(self._store, number)
+        return isinstance(self._found.get(number), NotFoundError)
+
+    def look_for_mark(self, blocks: SlotBlocks | None, free: int) -> None:
+        """Note that the block of a slot, which was free, had no mark. An error says nothing.
+
+        Costs one GET. Call it beside other reads.
+        """
+        if blocks is None:
             return
-        looks: list[Callable[[], object]] = [partial(find_freed, self._store, blocks, free)]
-        if self._from_start:
-            looks.append(partial(has_later_block, self._store, free, blocks))
         with suppress(ColonnadeError):
-            if not any(self._store.together(looks)):
+            if not is_freed(self._store, blocks, free):
                 self._unfreed = blocks, blocks.of(free)
 
     def _is_unfreed(self, number: int, blocks: SlotBlocks) -> bool:
         """Return whether a slot had not been freed when this reader read it, by an earlier look.
 
-        A block is not filled and freed within the time for which a log is trusted.
+        No block is marked so soon after it was filled as a log is trusted.
         """
         known = self._unfreed == (blocks, blocks.of(number))
         return known and elapsed_s() - self.started < self._store.trust_s
@@ -178,7 +207,7 @@ class SlotReader:
         # Counted from the last slot of the group, these slots meet every gap that `FAR` promises
         # to find, wherever in the group the gap begins.
         far = [stop - 1 + distance for distance in FAR] if self._far and first is None else []
-        self._found, self._sampled = {}, []
+        self._found, self._sampled = self._held(), []
         self._read([*self._group, *far])
 
     def peek(self, number: int) -> bytes | ColonnadeError:
@@ -190,20 +219,24 @@ class SlotReader:
 
         Raises NotFoundError for a free slot; CorruptionError, StoreError.
         """
-        found = self._found.pop(number, None)
+        found = self._found.get(number)
         if isinstance(found, bytes):
             return found
+        self._found.pop(number, None)
         if isinstance(found, NotFoundError):
             raise found
-        return self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
+        data = self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
+        if len(data) < self._room:
+            self._found[number] = data
+            self._room -= len(data)
+        return data
 
-    def read(self, number: int, blocks: SlotBlocks | None = None) -> Epoch | Stub | None:
+    def read(self, number: int, blocks: SlotBlocks | None = None) -> Epoch | None:
         """Return the content of a slot, as `read_slot` does.
 
-        A slot that is read again is read from the store. `blocks` are those of the state before,
+        A slot that was free is read again from the store. `blocks` are those of the state before,
         and None without one.
         """
-        self._from_start = self._from_start or number == 0
         if self._sampled and number == self._group.stop:
             self._fetch_rest(blocks)
         elif number not in self._found:
@@ -214,42 +247,41 @@ class SlotReader:
             return None
         return decode_slot(data, number, self._store.locate(epoch_name(number)))
 
-    def check_end(self, number: int, blocks: SlotBlocks) -> Stub | bool:
+    def check_end(self, number: int, blocks: SlotBlocks) -> SlotEnd:
         """Return whether a slot, which was just read and was free, is the end of the log.
 
         Returns, costs and raises as `check_end` in `slots.py`. Slots behind it that were not read
         yet are looked at beside the mark, where the store reads objects side by side. Returns
-        True and costs nothing if the reader is `trusted` and has seen no later object, and if it
+        `END` and costs nothing if the reader is `trusted` and has seen no later object, and if it
         `proves_end`.
         """
         behind, unread = self._is_known_behind(number), self._unread_behind(number)
         if (self.trusted and not behind) or self.proves_end(number, blocks):
-            return True
+            return SlotEnd.END
         looks = partial(any_taken, self._store, unread)
+        judge = partial(judge_end, self._store, number, blocks)
         if behind or not unread or self._store.parallel == 1:
-            return self._judge(number, blocks, behind=behind or looks())
-        later, found = self._store.both(looks, partial(self._judge, number, blocks, behind=False))
-        if found is True and later:
+            return judge(behind=behind or looks())
+        later, found = self._store.both(looks, partial(judge, behind=False))
+        if found is SlotEnd.END and later:
             # The free slot may be a gap. The mark tells so only if it is looked for after this.
-            return self._judge(number, blocks, behind=True)
+            return judge(behind=True)
         return found
+
+    def is_gap(self, number: int) -> bool:
+        """Return whether an object is behind a slot that was just read and was free.
+
+        Slots that were not read yet are looked at. Raises StoreError.
+        """
+        if self._is_known_behind(number):
+            return True
+        return any_taken(self._store, self._unread_behind(number))
 
     def proves_end(self, number: int, blocks: SlotBlocks) -> bool:
         """Return whether all looks that `check_end` makes at a free slot were made beside reads."""
         if not self._is_unfreed(number, blocks):
             return False
         return not (self._is_known_behind(number) or self._unread_behind(number))
-
-    def _judge(self, number: int, blocks: SlotBlocks, *, behind: bool) -> Stub | bool:
-        judge = partial(judge_end, self._store, number, blocks, behind=behind)
-        if not (self._far and self._from_start):
-            return judge()
-        found, later = self._store.both(
-            judge, partial(has_later_block, self._store, number, blocks)
-        )
-        if found is True and later:
-            check_lost_mark(self._store, number, blocks)
-        return found
 
     def _unread_behind(self, number: int) -> list[int]:
         """Return the slots behind a free slot that an end needs and that were not read yet."""
@@ -284,7 +316,7 @@ def try_hint(store: ObjectStore) -> bytes | ColonnadeError:
 
 def read_slots_down(
     store: ObjectStore, newest: int, oldest: int
-) -> Iterator[tuple[int, Epoch | Stub | None]]:
+) -> Iterator[tuple[int, Epoch | None]]:
     """Yield slots from `newest` down to `oldest`, each with its content as `read_slot` returns it.
 
     Reads up to `AHEAD` slots side by side. If the store has `parallel` 1, it reads none ahead.

@@ -7,12 +7,13 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
+import enum
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from colonnade.manifests.clock import elapsed_s
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -23,7 +24,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, identity_bytes
-from colonnade.manifests.model.epoch import Epoch, EpochIdentity, Stub
+from colonnade.manifests.model.epoch import Epoch, EpochIdentity
 from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
@@ -48,7 +49,7 @@ def slot_pause_s(attempt: int) -> float:
     return random.uniform(0.5, 1) * longest
 
 
-def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
+def read_slot(store: ObjectStore, number: int) -> Epoch | None:
     """Read one slot; None if it is empty. Costs one GET.
 
     The result does not tell whether the slot was freed. A freed slot is not the end of the log, and
@@ -61,14 +62,6 @@ def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
     except NotFoundError:
         return None
     return decode_slot(data, number, store.locate(name))
-
-
-def read_log_slot(store: ObjectStore, number: int, blocks: SlotBlocks) -> Epoch | Stub | None:
-    """Read one slot. If it is empty but was freed, return a stub.
-
-    Costs one GET, or two for an empty slot. Raises as `read_slot`.
-    """
-    return read_slot(store, number) or find_freed(store, blocks, number)
 
 
 def has_epoch(store: ObjectStore, number: int, transaction: str) -> bool:
@@ -109,7 +102,7 @@ def check_database(store: ObjectStore, database: TableId) -> None:
         first = read_slot(store, 0)
     except (CorruptionError, UnsupportedFormatError):
         return
-    made = first.ops[0] if isinstance(first, Epoch) else None
+    made = None if first is None else first.ops[0]
     if first is None or (isinstance(made, CreateDatabase) and made.database != database):
         raise NotFoundError(f"The database at {store.url} was removed or replaced; open it again.")
 
@@ -128,15 +121,14 @@ def check_slot(store: ObjectStore, number: int, transaction: str, blocks: SlotBl
         found = decode_model(EpochIdentity, data, store.locate(name)).transaction
     except NotFoundError:
         found = ""
-    if found not in (transaction, None) and find_freed(store, blocks, number):
-        # An object in a freed slot is not an epoch. Retention removed the epoch that was there.
-        found = None
-    if found not in (transaction, None):
-        raise NotFoundError(
-            f"Epoch {number} of {store.url} is no longer the one that was read: the database was"
-            " removed or replaced; open it again."
-        )
-    return found is None
+    if found == transaction:
+        return False
+    if is_freed(store, blocks, number):
+        return True  # An object in a freed slot is not an epoch.
+    raise NotFoundError(
+        f"Epoch {number} of {store.url} is no longer the one that was read: the database was"
+        " removed or replaced; open it again."
+    )
 
 
 NEXT = (1,)
@@ -149,61 +141,51 @@ They find a gap if at least as many epochs follow it as are missing, up to 64.
 """
 
 
+class SlotEnd(enum.Enum):
+    """What a look at a free slot has found."""
+
+    END = enum.auto()
+    """The slot is the end of the log."""
+
+    TAKEN = enum.auto()
+    """The slot was taken meanwhile."""
+
+    FREED = enum.auto()
+    """The slot was freed: retention has removed its epoch."""
+
+
 def check_end(
-    store: ObjectStore,
-    number: int,
-    distances: Sequence[int],
-    blocks: SlotBlocks,
-) -> Stub | bool:
+    store: ObjectStore, number: int, distances: Sequence[int], blocks: SlotBlocks
+) -> SlotEnd:
     """Return whether slot `number`, which was empty, is the end of the log.
 
-    Returns True if the slots behind it are empty too, False if the slot was taken meanwhile, and a
-    stub if it was freed. Costs one GET for each distance, and one more. Raises CorruptionError if
-    an epoch is missing there.
+    It is if the slots behind it are empty, too. Costs one GET for each distance, and one more.
+    Raises CorruptionError if an epoch is missing there.
     """
     behind = any_taken(store, [number + distance for distance in distances])
     return judge_end(store, number, blocks, behind=behind)
 
 
-def judge_end(store: ObjectStore, number: int, blocks: SlotBlocks, *, behind: bool) -> Stub | bool:
+def judge_end(store: ObjectStore, number: int, blocks: SlotBlocks, *, behind: bool) -> SlotEnd:
     """Return what `check_end` returns, after the look behind the slot has ended.
 
     `behind` says whether that look found a taken slot. Costs two GETs at most. Raises as
     `check_end`.
     """
     if behind and is_taken(store, number):
-        return False
+        return SlotEnd.TAKEN
     # This look comes last. Only then does it prove that the looks before it saw the end, or a gap.
-    freed = find_freed(store, blocks, number)
-    if freed is not None or not behind:
-        return freed or True
-    raise CorruptionError(
+    if is_freed(store, blocks, number):
+        return SlotEnd.FREED
+    if behind:
+        raise missing_error(store, number)
+    return SlotEnd.END
+
+
+def missing_error(store: ObjectStore, number: int) -> CorruptionError:
+    """Return the error for an epoch that is missing before a later one."""
+    return CorruptionError(
         f"{store.locate(epoch_name(number))} is missing, although a later epoch is there."
-    )
-
-
-def has_later_block(store: ObjectStore, number: int, blocks: SlotBlocks) -> bool:
-    """Return whether the block after that of a slot has an epoch, a stub or a mark.
-
-    Costs two GETs. Raises StoreError.
-    """
-    first = blocks.first(blocks.of(number) + 1)
-    taken, freed = store.both(
-        partial(is_taken, store, first), partial(find_freed, store, blocks, first)
-    )
-    return taken or freed is not None
-
-
-def check_lost_mark(store: ObjectStore, number: int, blocks: SlotBlocks) -> None:
-    """Check that an empty slot, in a block before a later one, was filled or freed meanwhile.
-
-    Otherwise the mark of its block is lost. Raises CorruptionError; StoreError.
-    """
-    if is_taken(store, number) or find_freed(store, blocks, number) is not None:
-        return
-    raise CorruptionError(
-        f"{store.locate(epoch_name(number))} is missing, although a later block of the log is"
-        f" there. The mark {store.locate(blocks.mark(blocks.of(number)))} may be lost."
     )
 
 
@@ -263,7 +245,7 @@ def _exists(store: ObjectStore, name: str) -> bool:
 
 def take_slot(
     store: ObjectStore, epoch: Epoch, data: bytes, pause: Callable[[float], None]
-) -> Epoch | Stub:
+) -> Epoch:
     """Put an epoch into its slot. Return the slot's content: this epoch, or an earlier one.
 
     Only this slot is tried, because an earlier request may still arrive. A store behind a network
@@ -304,10 +286,9 @@ def take_slot(
     raise unknown_error(store, epoch) from cause
 
 
-def _doubtful(outcome: PutOutcome, found: Epoch | Stub, mine: Epoch) -> bool:
+def _doubtful(outcome: PutOutcome, found: Epoch, mine: Epoch) -> bool:
     """Return whether our epoch is visible, but the store never confirmed that it is durable."""
-    own = isinstance(found, Epoch) and found.transaction == mine.transaction
-    return own and outcome is PutOutcome.UNKNOWN
+    return found.transaction == mine.transaction and outcome is PutOutcome.UNKNOWN
 
 
 def unknown_error(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:

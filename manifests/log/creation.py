@@ -123,7 +123,7 @@ def begin_log(
     Costs a PUT, and a listing of everything below the root. Raises as `create_database`.
     """
     found = take_slot(store, first, encode_epoch(first), pause)
-    if not isinstance(found, Epoch) or found.transaction != first.transaction:
+    if found.transaction != first.transaction:
         raise AlreadyExistsError(
             f"{store.url} is a Colonnade database or table already; open it, or choose another"
             " path."
@@ -180,7 +180,7 @@ def _finish_drop(store: ObjectStore, place: _PlaceListing, lone_table: bool) -> 
     """
     assert place.newest is not None
     newest = read_slot(store, place.newest)
-    ended = isinstance(newest, Epoch) and any(isinstance(op, DropDatabase) for op in newest.ops)
+    ended = newest is not None and any(isinstance(op, DropDatabase) for op in newest.ops)
     if ended and store.keeps_logs:
         remove_objects(store)
         raise used_place_error(store)
@@ -195,7 +195,7 @@ def _finish_drop(store: ObjectStore, place: _PlaceListing, lone_table: bool) -> 
 def _was_lone(store: ObjectStore) -> bool:
     """Return whether a log is that of a lone table; True if its epoch 0 is missing."""
     first = read_slot(store, 0)
-    made = first.ops[0] if isinstance(first, Epoch) else None
+    made = None if first is None else first.ops[0]
     return not isinstance(made, CreateDatabase) or made.lone_table
 
 

@@ -39,13 +39,12 @@ def find_landed(
     (seconds) between tries of the PUT. Raises CommitUnknownError if the state cannot be read, else
     as `LogReader`.
     """
-    for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
+    for epoch in log.read_kept_epochs(head):
         if transaction == epoch.transaction:
             # Its writer may have died before it was durable.
             take_slot(log.store, epoch, encode_epoch(epoch), pause)
             return read_landed(log, epoch, head)
-    oldest = log.read_at(head.floor, head=head)
-    return oldest if oldest.transaction == transaction else None
+    return None
 
 
 def find_added(log: LogReader, change: Change, before: Snapshot, head: Snapshot) -> int | None:

@@ -42,7 +42,7 @@ from colonnade.manifests.engine import (
 )
 from colonnade.manifests.epochs.agreed import IDLE_MS, Agreement, idle_ms
 from colonnade.manifests.epochs.dating import Clock
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import landed_error, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -64,7 +64,7 @@ from colonnade.manifests.log.landed import (
 )
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import check_missing
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.object_names import MANIFEST
@@ -194,7 +194,7 @@ class Log(LogReader):
             with working_for(author):
                 return self._send(sending)
         except CommitUnknownError as error:
-            if sending.outdated is None:
+            if not sending.outdated:
                 raise
             return self._find_outdated(sending, error), None
         except ConflictError:
@@ -312,29 +312,28 @@ class Log(LogReader):
         return landed
 
     def _find_outdated(self, sending: Sending, unknown: CommitUnknownError) -> Snapshot:
-        """Return the state right after a change that met a stub.
+        """Return the state right after a change that met a freed slot.
 
         If the change is not found, raises ConflictError if the log proves that it was not committed
         and never will be, else CommitUnknownError.
         """
-        change, stub = sending.change, sending.outdated
-        assert stub is not None
+        change = sending.change
         try:
             head = self.read_head()
             landed = find_landed(self, change.transaction, head, self.pause)
             if landed is not None:
                 return landed
-            added = find_added(self, change, sending.head, head)
+            added = find_added(self, change, sending.base, head)
         except UNREADABLE:
             raise unknown from None
-        if added is None or sending.was_misled():
+        if added is None:
             raise unknown
         if added:
             reason = "retention has removed that epoch."
             raise landed_error(self.store, change.transaction, added, reason)
         if not change.fresh:
             raise unknown
-        raise outdated_error(change, sending.base, stub, sent=False)
+        raise outdated_error(change, sending.base, sent=False)
 
     @contextmanager
     def removals_are_conflicts(self, planned: Change | str, base: Snapshot) -> Iterator[None]:
@@ -353,22 +352,20 @@ class Log(LogReader):
             if isinstance(change, str):
                 change = Change("", change, (), fresh=True)
             number = base.epoch + 1
-            found: Epoch | Stub | None = find_freed(self.store, base.blocks, number)
-            while found := found or read_slot(self.store, number):
-                if isinstance(found, Stub):
-                    raise outdated_error(change, base, found, sent=not change.fresh) from None
+            if is_freed(self.store, base.blocks, number):
+                raise outdated_error(change, base, sent=not change.fresh) from None
+            while (found := read_slot(self.store, number)) is not None:
                 if change.transaction == found.transaction:
                     break
                 check_removed(change, base, found)
                 if change.fresh and removes(found, base.epoch):
-                    # Vacuum may remove objects of the base before it puts stubs.
                     raise not_sent(
                         f"Epoch {base.epoch}, on which {change.operation!r} was planned, was"
                         f" removed by the vacuum of epoch {number};"
                     ) from None
                 if change.fresh:
                     check_missing(error, found)
-                found, number = None, number + 1
+                number += 1
             raise
 
     def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
 from colonnade.manifests.model.entries import ByteCheck
-from colonnade.manifests.model.epoch import FORMAT_VERSION, Epoch, Stub
+from colonnade.manifests.model.epoch import FORMAT_VERSION, Epoch
 from colonnade.manifests.model.schema import Model
 
 EPOCH_LIMIT = 8 * 2**20
@@ -141,27 +141,15 @@ def identity_bytes(number: int, transaction: str) -> tuple[int, bytes]:
     return _BODY_START, first.encode()
 
 
-def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
-    """Read the file in slot `number` of the log: an epoch, or the stub of a removed one.
+def decode_slot(data: bytes, number: int, name: str) -> Epoch:
+    """Read the epoch in slot `number` of the log.
 
     Raises as `decode_model`. Raises CorruptionError also if the file belongs to another slot.
     """
-    body = unseal(data, name)
-    item: Epoch | Stub
-    try:
-        item = Epoch.model_validate_json(body)
-    except ValidationError as error:
-        if not any(problem["loc"] == ("removed",) for problem in error.errors()):
-            raise _translated(error, name) from error
-        item = decode_model(Stub, data, name)
-    own = item.epoch if isinstance(item, Epoch) else item.removed
-    if own != number:
-        raise CorruptionError(f"{name} holds epoch {own}: files of the log were exchanged.")
-    if not isinstance(item, Epoch) and not number <= item.floor == item.anchor.epoch:
-        raise CorruptionError(
-            f"{name} is a stub above the floor, or does not name the floor's anchor."
-        )
-    return item
+    epoch = decode_model(Epoch, data, name)
+    if epoch.epoch != number:
+        raise CorruptionError(f"{name} holds epoch {epoch.epoch}: files of the log were exchanged.")
+    return epoch
 
 
 def _translated(error: ValidationError, name: str) -> CorruptionError | UnsupportedFormatError:

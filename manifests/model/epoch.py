@@ -1,4 +1,4 @@
-"""The content of a slot of the log: an epoch, or the stub or mark that replaced it.
+"""The content of a slot of the log, and the mark of a block of slots.
 
 Reading an epoch validates it and refuses unknown operations and keys.
 Spec: docs/spec/epoch-log.md
@@ -12,7 +12,7 @@ from pydantic import ConfigDict, StringConstraints, model_validator
 
 from colonnade.manifests import ids
 from colonnade.manifests.model.entries import Count
-from colonnade.manifests.model.operations import Anchor, Operation
+from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import Model
 
 FORMAT_VERSION = 1
@@ -53,32 +53,15 @@ class Epoch(Model):
 
 
 class EpochIdentity(Model):
-    """The part of a slot's file that identifies an epoch. A stub has no transaction."""
+    """The part of an epoch's file that identifies it."""
 
     model_config = ConfigDict(extra="ignore")
 
-    transaction: TransactionIdText | None = None
-
-
-class Stub(Model):
-    """The file in the slot of an epoch that retention removed. The slot is therefore never free.
-
-    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state.
-    """
-
-    format_version: Literal[1] = 1
-    removed: Count
-    floor: Count
-    anchor: Anchor
+    transaction: TransactionIdText
 
 
 class FreedBlock(Model):
-    """The mark of a freed block of slots, whose epochs are all below the floor.
-
-    `floor` and `anchor` belong to the vacuum that put the mark, as in a stub.
-    """
+    """The mark of a freed block of slots. Only its name tells readers something."""
 
     format_version: Literal[1] = 1
     freed: Count
-    floor: Count
-    anchor: Anchor

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.object_names import freed_name
+from colonnade.manifests.object_names import FREED, freed_name
 
-SLOT_BLOCK = 16_384
+SLOT_BLOCK = 64
 """The number of slots in a block of a new database."""
 
 
@@ -24,11 +24,6 @@ class SlotBlocks:
     database: TableId
     size: int
 
-    @property
-    def are_large(self) -> bool:
-        """Whether a block is never filled, given up and freed within a store's `trust_s`."""
-        return self.size >= SLOT_BLOCK
-
     def of(self, slot: int) -> int:
         """Return the number of the block that contains a slot."""
         return slot // self.size
@@ -40,6 +35,11 @@ class SlotBlocks:
     def whole_below(self, floor: int) -> int:
         """Return the number of blocks that end before a floor. Their slots may be freed."""
         return floor // self.size
+
+    @property
+    def prefix(self) -> str:
+        """What the names of all marks begin with."""
+        return f"{FREED}{self.database}-"
 
     def mark(self, block: int) -> str:
         """Return the name of the mark of a block."""

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.first_look import FirstLook
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
+from colonnade.manifests.epochs.slots import SlotEnd
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -68,9 +68,9 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
     found, _ = log.store.both(
         partial(slots.check_end, number, state.blocks), partial(following.fetch, number)
     )
-    if isinstance(found, Stub):
+    if found is SlotEnd.FREED:
         return None
-    if not found:
+    if found is SlotEnd.TAKEN:
         return _read_later_head(log, state)
     log.last_look.note(state, slots.started)
     return log.refresh(state, following)
@@ -78,5 +78,5 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
 
 def _read_later_head(log: LogReader, begun: Snapshot) -> Snapshot | None:
     # A begun state in freed slots was perhaps old already when the log was opened.
-    freed = find_freed(log.store, begun.blocks, begun.epoch + 1)
-    return log.read_head() if freed is None else None
+    freed = is_freed(log.store, begun.blocks, begun.epoch + 1)
+    return None if freed else log.read_head()

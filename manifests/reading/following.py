@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
     find_checkpoint,
     read_state,
 )
-from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
+from colonnade.manifests.epochs.freed_slots import find_newest_mark, is_freed
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
-from colonnade.manifests.epochs.slots import check_unused, read_log_slot, read_slot
+from colonnade.manifests.epochs.slots import SlotEnd, check_unused, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
     NotFoundError,
+    UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Anchor, Vacuum
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
 from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.state.fold import apply_epoch, apply_epochs
@@ -43,32 +46,127 @@ class LogFollower:
         self.limits = limits
         self.early = EarlySegments(store)
 
-    def _begin(
-        self, target: int | None, slots: SlotReader | None = None, *, use_hint: bool = True
-    ) -> Snapshot:
-        """Return a state to start from: a checkpoint not after `target`, or else epoch 0.
+    def _begin(self, target: int | None, slots: SlotReader | None = None) -> Snapshot:
+        """Return a state to start from: a checkpoint, or else the beginning of the log.
 
-        `slots` reads the slots after a checkpoint together with the checkpoint. If more reads of
-        slots follow, a small checkpoint's entry segments are read beside them.
+        The checkpoint is not after `target`. `slots` reads the slots after a checkpoint together
+        with the checkpoint. If more reads of slots follow, a small checkpoint's entry segments are
+        read beside them.
         """
-        state = find_checkpoint(self.store, target, self.replay, slots) if use_hint else None
-        if state is not None:
-            if slots:
-                slots.beside = self.early.reads(state)
-            return state
+        state = find_checkpoint(self.store, target, self.replay, slots)
+        if state is None:
+            return self._begin_log(slots)
+        if slots:
+            slots.beside = self.early.reads(state)
+        return state
+
+    def _begin_log(self, slots: SlotReader | None = None) -> Snapshot:
+        """Return the state right after epoch 0. With `slots`, it may be that at a later floor."""
         first = slots.read(0) if slots else read_slot(self.store, 0)
         if first is None:
             check_unused(self.store)
             raise no_database(self.store.url)
-        return self._state_of_first(first)
+        state = apply_epoch(None, first)
+        if slots and slots.is_free(1):
+            mark = find_newest_mark(self.store, state.blocks)
+            return state if mark is None else self.read_floor(state, slots, mark)
+        return state
 
-    def _state_of_first(self, first: Epoch | Stub) -> Snapshot:
-        """Return the state right after epoch 0. Raises CorruptionError."""
-        if isinstance(first, Stub):
-            raise CorruptionError(
-                f"{self.store.locate(epoch_name(0))} is a stub, but epoch 0 must never be removed."
-            )
-        return apply_epoch(None, first)
+    def read_first(self) -> Snapshot:
+        """Return the state right after epoch 0, which describes the database. Costs one GET.
+
+        Raises NotFoundError if there is no database.
+        """
+        return self._begin_log()
+
+    def read_floor(
+        self,
+        first: Snapshot | None = None,
+        slots: SlotReader | None = None,
+        mark: int | None = None,
+    ) -> Snapshot:
+        """Return the oldest readable state, from the log alone: at the floor, or after epoch 0.
+
+        `first` is the state after epoch 0, and `mark` the last freed block, if known. Costs as
+        `find_floor`, and the root of the floor's anchor. Raises CorruptionError if that is lost.
+        """
+        first = first or self.read_first()
+        slots = slots or SlotReader(self.store, ahead=AHEAD, far=True)
+        before: Anchor | None = None
+        while (found := self.find_floor(first, slots, mark)) is not None:
+            (anchor, end), mark = found, None
+            try:
+                state, _ = self.store.both(
+                    partial(self.read_anchored, anchor),
+                    partial(slots.look_for_mark, first.blocks, end),
+                )
+            except NotFoundError as error:
+                if anchor == before:
+                    raise CorruptionError(
+                        f"{self.store.locate(checkpoint_name(anchor.root))} is missing, and nothing"
+                        f" else stores the state at epoch {anchor.epoch}."
+                    ) from error
+                before = anchor  # A vacuum may have raised the floor meanwhile.
+            else:
+                if state.database != first.database:
+                    raise CorruptionError(
+                        f"The anchored checkpoint of {self.store.url} belongs to another database."
+                    )
+                return state
+        return first
+
+    def read_anchored(self, floor: Anchor) -> Snapshot:
+        """Return the state of the floor's anchor. Raises NotFoundError; CorruptionError."""
+        return replace(read_state(self.store, floor), floor=floor.epoch)
+
+    def find_floor(
+        self, first: Snapshot, slots: SlotReader, mark: int | None = None
+    ) -> tuple[Anchor, int] | None:
+        """Return the anchor of the present floor, and the free slot after the last epoch.
+
+        The last vacuum in the log tells the floor. Returns None for a floor of 0. Damage of other
+        epochs does no harm. Costs as `find_newest_mark`, and a GET for each epoch since the last
+        freed block. Raises CorruptionError if a mark is lost; StoreError.
+        """
+        while True:
+            mark = find_newest_mark(self.store, first.blocks) if mark is None else mark
+            begin = 1 if mark is None else max(1, first.blocks.first(mark + 1))
+            slots.keep()
+            slots.fetch(begin)
+            vacuum, end = self._last_vacuum(begin, slots)
+            if vacuum is not None:
+                floor = next((each for each in vacuum.anchors if each.epoch == vacuum.floor), None)
+                return None if floor is None else (floor, end)
+            if mark is None and end > begin:
+                return None
+            # The last vacuum is behind every marked block, and no block without a mark is empty.
+            if not is_freed(self.store, first.blocks, begin):
+                if mark is None and not slots.is_gap(begin):
+                    return None
+                lost = first.blocks.mark(first.blocks.of(begin))
+                raise CorruptionError(
+                    f"{self.store.locate(epoch_name(begin))} is missing, or no vacuum since can be"
+                    f" read. Perhaps {self.store.locate(lost)} is lost: the next vacuum that opens"
+                    " the log by its hint puts it again."
+                )
+            mark = None
+
+    def _last_vacuum(self, number: int, slots: SlotReader) -> tuple[Vacuum | None, int]:
+        """Return the last vacuum from a slot on, and the free slot after the last epoch."""
+        found: Vacuum | None = None
+        while True:
+            try:
+                epoch = slots.read(number)
+                if epoch is None and slots.is_gap(number):
+                    epoch = slots.read(number)
+                elif epoch is None:
+                    slots.note_free(number)
+                    return found, number
+            except (CorruptionError, UnsupportedFormatError):
+                epoch = None  # Who applies this epoch finds the damage again.
+            for operation in () if epoch is None else epoch.ops:
+                found = operation if isinstance(operation, Vacuum) else found
+            number += 1
 
     def replay(self, database: TableId, error: ColonnadeError, epoch: int) -> Snapshot:
         """Return the state at an epoch whose checkpoint cannot be read, from the log.
@@ -77,10 +175,10 @@ class LogFollower:
         """
         if not isinstance(error, UNUSABLE):
             raise error
-        first = self._begin(0, use_hint=False)
+        first = self.read_first()
         if first.database != database:
             raise self._replaced() from error
-        state = self._advance(first, epoch)
+        state = self._advance(self.read_floor(first), epoch)
         if state.epoch < epoch:
             raise error
         return state
@@ -88,109 +186,72 @@ class LogFollower:
     def _advance(
         self, state: Snapshot, target: int | None = None, slots: SlotReader | None = None
     ) -> Snapshot:
-        """Apply the epochs after `state` up to `target`, or all. Stubs may lead past `target`."""
+        """Apply the epochs after `state` up to `target`, or all.
+
+        Goes on at the floor, which may be past `target`, where slots were freed. An epoch below the
+        floor may also be lost or damaged, and an object in a freed slot need not follow.
+        """
         slots = slots or SlotReader(self.store, ahead=AHEAD, last=target)
         while target is None or state.epoch <= target:
-            begun, stub = state, None
             try:
-                state, stub = self._follow(begun, target, slots)
+                after = self._follow(state, target, slots)
+                if after is not None:
+                    return after
             except CorruptionError:
-                # An object in a freed slot is not an epoch, and need not follow. A damaged stub is
-                # not needed either: the next slot has one that leads at least as far.
-                number = begun.epoch + 1
-                stub = find_freed(self.store, begun.blocks, number) or self._stub_in(number + 1)
-                if stub is None:
+                floor, slots = self._later_floor(state)
+                if floor is None:
                     raise
-            if stub is None:
-                break
-            state = self._anchored(begun, stub)
+            else:
+                floor, slots = self._later_floor(state)
+                if floor is None:
+                    raise CorruptionError(
+                        f"{self.store.locate(epoch_name(state.epoch + 1))} was freed, although no"
+                        " vacuum has raised the floor so far."
+                    )
+            state = floor
         return state
 
-    def _stub_in(self, number: int) -> Stub | None:
-        """Return the stub in a slot, or None if the slot has anything else."""
-        try:
-            found = read_slot(self.store, number)
-        except CorruptionError:
-            return None
-        return found if isinstance(found, Stub) else None
+    def _later_floor(self, state: Snapshot) -> tuple[Snapshot | None, SlotReader]:
+        """Return the state at the floor if it is later than a state, and a reader for what follows.
 
-    def _follow(
-        self, state: Snapshot, target: int | None, slots: SlotReader
-    ) -> tuple[Snapshot, Stub | None]:
-        """Apply epochs up to `target`, or all. Returns the state, and the stub it met, if any."""
+        Raises NotFoundError if another database has taken the place.
+        """
+        slots = SlotReader(self.store, ahead=AHEAD, far=True)
+        first = self.read_first()
+        if first.database != state.database:
+            raise self._replaced()
+        floor = self.read_floor(first, slots)
+        return (floor if floor.epoch > state.epoch else None), slots
+
+    def _follow(self, state: Snapshot, target: int | None, slots: SlotReader) -> Snapshot | None:
+        """Apply epochs up to `target`, or all. Returns None if their slots were freed."""
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
-            found = slots.read(number, state.blocks) or slots.check_end(number, state.blocks)
-            if isinstance(found, Epoch):
+            found = slots.read(number, state.blocks)
+            if found is not None:
                 pending.append(found)
                 number += 1
                 if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
-            elif found is True:
-                return self._applied(state, pending), None
-            elif found:
-                return state, found
+                continue
+            end = slots.check_end(number, state.blocks)
+            if end is SlotEnd.FREED:
+                return None
+            if end is SlotEnd.END:
+                return self._applied(state, pending)
         # If the slot of the last one was not freed, all of them are epochs of the log.
-        freed = find_freed(self.store, state.blocks, number - 1) if number > 1 else None
-        return self._applied(state, pending), freed
+        if number > 1 and is_freed(self.store, state.blocks, number - 1):
+            return None
+        return self._applied(state, pending)
 
     def _applied(self, state: Snapshot, pending: Sequence[Epoch]) -> Snapshot:
         try:
             return apply_epochs(state, pending) if pending else state
-        except CorruptionError as error:
+        except (CorruptionError, NotFoundError) as error:  # A vacuum may have removed its tables.
             raise CorruptionError(f"{self.store.locate(MANIFEST)}: {error.message}") from error
-
-    def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
-        """Return the state at the floor, which replaces the epochs that retention removed."""
-        floor = self.read_anchored(stub)
-        if floor.database != state.database:
-            if self._begin(0, use_hint=False).database != state.database:
-                raise self._replaced()
-            raise CorruptionError(
-                f"The anchored checkpoint of {self.store.url} belongs to another database."
-            )
-        return floor
 
     def _replaced(self) -> NotFoundError:
         return NotFoundError(
-            f"The database at {self.store.url} was replaced by another one, which has other"
-            " tables; open it again."
+            f"The database at {self.store.url} was removed or replaced; open it again."
         )
-
-    def read_anchored(self, stub: Stub) -> Snapshot:
-        """Return the oldest readable state, which a stub leads to.
-
-        That is the checkpoint that the stub names, or one that replaced it. Raises CorruptionError.
-        """
-        while True:
-            try:
-                state = read_state(self.store, stub.anchor)
-                return replace(state, floor=stub.floor)
-            except NotFoundError as error:
-                number, blocks = stub.floor + 1, read_blocks(self.store)
-                # The mark comes first, because an object in a freed slot means nothing.
-                freed = find_freed(self.store, blocks, number)
-                following = freed or read_log_slot(self.store, number, blocks)
-                if not isinstance(following, Stub) or following.floor <= stub.floor:
-                    raise CorruptionError(
-                        f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
-                        f" nothing else stores the state at epoch {stub.floor}."
-                    ) from error
-                stub = self._last_stub(following)
-
-    def _last_stub(self, stub: Stub) -> Stub:
-        """Return a stub with a later floor, if there is one: that of the last floor, as a rule.
-
-        Each floor ends with its own stub, so following every one would cost a GET for each vacuum.
-        Costs two GETs for each bit of the number of slots up to the last stub.
-        """
-        step, grows = 2, True
-        while step:
-            later = self._stub_in(stub.floor + step)
-            if later is not None and later.floor > stub.floor:
-                stub = later
-                step = 2 * step if grows else step
-            else:
-                step, grows = step // 2, False
-        return stub

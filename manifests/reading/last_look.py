@@ -28,15 +28,14 @@ class LastLook:
     def covers(self, state: Snapshot) -> bool:
         """Return whether the log of a state was seen so recently that it counts as unchanged.
 
-        Only what other writers commit may have changed. The slots of a block are not all filled,
-        given up and freed in that time, unless the blocks of the database are small.
+        Only what other writers commit may have changed. No block is marked so soon after it was
+        filled.
         """
         if self._seen is None or not self._trust_s:
             return False
         database, epoch, started = self._seen
         return (
-            state.blocks.are_large
-            and database == state.database
+            database == state.database
             and epoch <= state.epoch
             and elapsed_s() - started < self._trust_s
         )

@@ -95,7 +95,7 @@ class LiveRowSetReader(LogFollower):
         """
         if table.read_again is not None:
             return table.read_again(error)
-        state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
+        state = self._advance(self.read_floor(), table.changed_epoch)
         again = state.tables.get(table.id)
         if again is None or again.changed_epoch != table.changed_epoch:
             raise error

@@ -5,24 +5,23 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
 from colonnade.manifests.checkpoint.anchor_list import find_anchor
-from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
+from colonnade.manifests.checkpoint.reader import UNUSABLE, find_checkpoint, read_hint, read_state
 from colonnade.manifests.clock import elapsed_s, now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
 from colonnade.manifests.epochs.first_look import FirstLook
-from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import (
     check_end,
     check_slot,
     dropped_error,
     log_has_epoch,
-    read_log_slot,
     read_slot,
 )
 from colonnade.manifests.errors import (
@@ -33,11 +32,12 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import check_missing, rowset_objects
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
+from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
 
@@ -81,10 +81,14 @@ class LogReader(LiveRowSetReader):
         the first of the three requests, and the second one, too, if the log ends among the slots
         that the look has read. Raises NotFoundError if there is no database, or if it was dropped.
         """
+        return self.require_live(self._read_newest(look))
+
+    def _read_newest(self, look: FirstLook | None = None) -> Snapshot:
+        """Return the newest state, also of a log that has ended. Costs as `read_head`."""
         slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)
         head = self.follow_to_head(slots)
         self.last_look.note(head, slots.started)
-        return self.require_live(head)
+        return head
 
     def follow_to_head(self, slots: SlotReader) -> Snapshot:
         """Return the newest state, also of a log that has ended, by a reader of its slots.
@@ -98,7 +102,7 @@ class LogReader(LiveRowSetReader):
 
         Costs as `read_head`. Raises NotFoundError if there is no database.
         """
-        return self.follow_to_head(SlotReader(self.store, ahead=AHEAD, far=True)).dropped
+        return self._read_newest().dropped
 
     def require_live(self, state: Snapshot) -> Snapshot:
         """Return the state unchanged. Raises NotFoundError if its log has ended."""
@@ -119,13 +123,6 @@ class LogReader(LiveRowSetReader):
         except (CorruptionError, StoreError, UnsupportedFormatError):
             return None
 
-    def read_first(self) -> Snapshot:
-        """Return the state right after epoch 0, which describes the database. Costs one GET.
-
-        Raises NotFoundError if there is no database.
-        """
-        return self._begin(0, use_hint=False)
-
     def try_read_first(self, look: FirstLook | None = None) -> Snapshot | None:
         """Return the state right after epoch 0, or None if that slot is empty.
 
@@ -133,7 +130,7 @@ class LogReader(LiveRowSetReader):
         UnsupportedFormatError; StoreError.
         """
         first = look.read_first() if look else read_slot(self.store, 0)
-        return None if first is None else self._state_of_first(first)
+        return None if first is None else apply_epoch(None, first)
 
     def refresh(self, snapshot: Snapshot, following: SlotReader | None = None) -> Snapshot:
         """Return the newest state, given an earlier one.
@@ -157,7 +154,7 @@ class LogReader(LiveRowSetReader):
             )
         try:
             newest = self._advance(snapshot, slots=slots)
-        except CorruptionError:
+        except (CorruptionError, NotFoundError):
             # The next epoch does not fit. The log may now be that of another database.
             self._check_state(snapshot)
             if isinstance(snapshot.tables, TableMap):
@@ -182,7 +179,7 @@ class LogReader(LiveRowSetReader):
     def can_follow(self, snapshot: Snapshot) -> bool:
         """Return whether retention has not removed the epoch after a state. It may not exist yet.
 
-        Costs two GETs. Behind a network it costs three, four in a bucket; they are side by side and
+        Costs one GET. Behind a network it costs two, three in a bucket; they are side by side and
         count as such a look if they find the state's own epoch and no mark. Costs nothing if the
         log was seen less than the store's `trust_s` seconds ago. The result may then miss that
         retention has just removed the epoch.
@@ -190,24 +187,17 @@ class LogReader(LiveRowSetReader):
         if self.last_look.covers(snapshot):
             return True
         number, started = snapshot.epoch + 1, elapsed_s()
+        look = partial(is_freed, self.store, snapshot.blocks, number)
         if self.store.parallel == 1:
-            return not isinstance(read_log_slot(self.store, number, snapshot.blocks), Stub)
-        # A killed vacuum may have freed the next slot and not yet the state's own one.
-        calls: list[Callable[[], object]] = [
-            partial(self._sees, snapshot),
-            partial(read_slot, self.store, number),
-            partial(find_freed, self.store, snapshot.blocks, number),
-        ]
-        known, found, freed = self.store.together(calls)
-        if isinstance(found, Stub) or freed is not None:
-            return False
-        if known:
+            return not look()
+        freed, known = self.store.both(look, partial(self._sees, snapshot))
+        if known and not freed:
             self.last_look.note(snapshot, started)
-        return True
+        return not freed
 
     def is_freed(self, epoch: int, head: Snapshot) -> bool:
         """Return whether the slot of an epoch was freed. Costs one GET."""
-        return find_freed(self.store, head.blocks, epoch) is not None
+        return is_freed(self.store, head.blocks, epoch)
 
     def read_at(
         self,
@@ -217,8 +207,9 @@ class LogReader(LiveRowSetReader):
     ) -> Snapshot:
         """Return the state at an epoch, at the last epoch not after a time, or at the head.
 
-        `head` saves looking for it if the caller has a recent state. Raises NotFoundError for an
-        epoch that does not exist or is below the floor, and for a time before the oldest state.
+        `head` saves looking for it if the caller has a recent state. An epoch is also read from a
+        log whose head cannot be read. Raises NotFoundError for an epoch that does not exist or is
+        below the floor, and for a time before the oldest state.
         """
         if timestamp_ms is not None:
             head = head or self.read_head()
@@ -226,21 +217,13 @@ class LogReader(LiveRowSetReader):
             epoch = self._find_epoch(timestamp_ms, head, present)
         if epoch is None:
             return head or self.read_head()
+        head = head or self._try_newest()
         if head is not None and epoch == head.epoch:
             return head
         if head is not None and 0 <= epoch < head.floor:
             # Its file may still exist, and a cached checkpoint, but vacuum may be removing both.
-            try:
-                kept = self._read_kept(epoch, head)
-            except UNUSABLE:
-                # An old `head` may name an anchor that a later vacuum has removed.
-                with suppress(*UNUSABLE):
-                    head = self.read_head()
-            else:
-                if kept is None:
-                    raise self._removed(f"epoch {epoch}", head.floor)
-                return kept
-        state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
+            return self._read_removed(epoch, head)
+        state = self._reach(epoch, head) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
             if state is not None and epoch > state.epoch + 1:
                 behind = [epoch - state.epoch - 1]
@@ -249,12 +232,58 @@ class LogReader(LiveRowSetReader):
                 # The epoch may be lost. A checkpoint of it, or of a later one, then says so.
                 read_hint(self.store)
             raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
-        if state.epoch > epoch:
-            kept = self._read_kept(epoch, head or self.read_head())
-            if kept is None:
-                raise self._removed(f"epoch {epoch}", state.epoch)
-            return kept
-        return state
+        return state if state.epoch == epoch else self._read_removed(epoch, self.read_head())
+
+    def _try_newest(self) -> Snapshot | None:
+        """Return the newest state, or None if the log is damaged or of a newer version there.
+
+        Raises StoreError if it may pass: the newest state then says which epochs were removed.
+        """
+        try:
+            return self._read_newest()
+        except StoreError as error:
+            if error.retryable:
+                raise
+        except (CorruptionError, UnsupportedFormatError):
+            pass
+        return None
+
+    def _reach(self, epoch: int, head: Snapshot | None) -> Snapshot:
+        """Return the state at an epoch, or at a later floor, or the newest one before the epoch."""
+        if head is None:
+            return self._advance(self._begin(epoch), epoch)
+        begun = find_checkpoint(self.store, epoch, self.replay, floor=head.floor)
+        return self._advance(begun or self.read_floor_of(head), epoch)
+
+    def read_floor_of(self, head: Snapshot) -> Snapshot:
+        """Return the state at the floor of a head, or at a later one, from the log alone.
+
+        Costs one GET, or as `read_floor` if a vacuum has raised the floor since.
+        """
+        anchor = head.anchor(head.floor)
+        if anchor is None:
+            return self.read_first()
+        try:
+            return self.read_anchored(anchor)
+        except NotFoundError:
+            return self.read_floor()
+
+    def _read_removed(self, epoch: int, head: Snapshot) -> Snapshot:
+        """Return the state of an epoch below the floor that a tag or pin keeps.
+
+        Raises NotFoundError if none keeps it, else as `read_at`.
+        """
+        try:
+            anchor = find_anchor(self.store, head, epoch)
+            if anchor is not None:
+                return replace(read_state(self.store, anchor), floor=head.floor)
+        except UNUSABLE:
+            # An old `head` may name an anchor that a later vacuum has removed.
+            newest = self.read_head()
+            if newest.anchors == head.anchors and newest.anchor_list == head.anchor_list:
+                raise
+            return self._read_removed(epoch, newest)
+        raise self._removed(f"epoch {epoch}", head.floor)
 
     def keeps(self, state: Snapshot, epoch: int) -> bool:
         """Return whether an epoch up to a state is readable, as far as the state knows.
@@ -310,16 +339,11 @@ class LogReader(LiveRowSetReader):
         """Return the state at an epoch at or above the floor, without any checkpoint above the
         floor.
 
-        For callers that must not rely on a cache. Costs a GET for each epoch since the floor, or
-        since the state `after`, which must also come from the log alone and not be later.
+        For callers that must not rely on a cache. Costs a GET for each epoch since the state
+        `after`, which must also come from the log alone and not be later. Without it, costs as
+        `read_floor`, and a GET for each epoch since the floor.
         """
-        state = after
-        if state is None:
-            state = self._begin(0, use_hint=False)
-            # The stub at the floor leads to its state at once, and the first stubs in many steps.
-            stub = self._stub_in(epoch) if epoch else None
-            state = self._anchored(state, stub) if stub else state
-        state = self._advance(state, epoch)
+        state = self._advance(after or self.read_floor(), epoch)
         if state.epoch != epoch:
             raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
         return state
@@ -330,7 +354,7 @@ class LogReader(LiveRowSetReader):
         Costs a GET for each epoch since the floor. Raises as `read_head`; CorruptionError if the
         oldest readable state is lost.
         """
-        return self.require_live(self._advance(self._begin(None, use_hint=False)))
+        return self.require_live(self._advance(self.read_floor()))
 
     def find_ended(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
         """Return the last readable epoch up to `head` that was certainly not committed after a
@@ -362,23 +386,11 @@ class LogReader(LiveRowSetReader):
                 raise self._removed(f"the state at {when} UTC", floor)
             if low == head.epoch:
                 return low
-            # The mark comes first, because an object in a freed slot means nothing.
-            stub = find_freed(self.store, head.blocks, max(low, 1)) or read_slot(self.store, low)
-            if not isinstance(stub, Stub):
+            # An object in a freed slot means nothing.
+            if not is_freed(self.store, head.blocks, max(low, 1)):
                 return low
-            oldest = self.read_anchored(stub)
-            if oldest.committed_ms > timestamp_ms:
-                raise self._removed(f"the state at {when} UTC", oldest.epoch)
-            if oldest.epoch <= max(low, floor):
-                return oldest.epoch
-            floor = oldest.epoch
-
-    def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
-        """Return the state of an epoch below the floor that a tag or pin keeps, or None."""
-        anchor = find_anchor(self.store, head, epoch)
-        if anchor is None:
-            return None
-        return replace(read_state(self.store, anchor), floor=head.floor)
+            head = self.read_head()
+            floor = head.floor
 
     def _removed(self, what: str, floor: int) -> NotFoundError:
         return NotFoundError(
@@ -386,10 +398,19 @@ class LogReader(LiveRowSetReader):
             f" readable epoch is {floor}."
         )
 
-    def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
-        """Yield epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
+    def read_kept_epochs(self, head: Snapshot, limit: int | None = None) -> Iterator[Epoch]:
+        """Yield the epochs from a head down to its floor, at most `limit`. Costs as `read_epochs`.
 
-        If the store reads objects side by side, this reads some epochs ahead.
+        Requires and raises as `read_epochs`.
+        """
+        kept = head.epoch - head.floor + 1
+        return self.read_epochs(head.epoch, kept if limit is None else min(limit, kept))
+
+    def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
+        """Yield epochs from `newest` down, at most `limit`; ends where slots were freed.
+
+        Costs a GET for each, and reads some ahead if the store reads objects side by side. Epochs
+        below the floor may be among them.
 
         Requires: `newest` was an epoch of the log that could be read just before. Raises
         NotFoundError if it does not exist; CorruptionError for a missing epoch.
@@ -397,12 +418,10 @@ class LogReader(LiveRowSetReader):
         oldest = 0 if limit is None else max(0, newest - limit + 1)
         later: Epoch | None = None
         for number, epoch in read_slots_down(self.store, newest, oldest):
-            if isinstance(epoch, Stub):
-                return
             follows = later is None or (epoch and epoch.transaction == later.previous)
             if epoch is None or not follows:
                 # The content of a freed slot is not an epoch, so the next epoch does not follow it.
-                if number and find_freed(self.store, read_blocks(self.store), number):
+                if number and is_freed(self.store, self.read_first().blocks, number):
                     return
                 location = self.store.locate(epoch_name(number))
                 if epoch is not None:

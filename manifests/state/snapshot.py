@@ -365,8 +365,8 @@ class TableMap(Mapping[TableId, TableState], abc.ABC):
 class Snapshot:
     """A database as of an epoch.
 
-    `floor` is the oldest readable epoch that this state knows; a stub in the log may know a higher
-    one. `reader_features` and `writer_features` are the features that a reader or writer must know.
+    `floor` is the oldest readable epoch that this state knows; a later epoch may raise it.
+    `reader_features` and `writer_features` are the features that a reader or writer must know.
     `tags` has epochs by tag. `pins`, by name, keep epochs readable until a time. `leases`, by job,
     protect what a running job writes.
 

@@ -7,11 +7,9 @@
     plan.py         which of the stored objects may be removed; pure
     remains.py      entries of dropped RowSets in segments that live RowSets share
     floor.py        storing the states that outlive their epochs
-    stubs.py        putting stubs into the slots of those epochs
     hinted_checkpoints.py  checkpoints that the hint leads to, and a hint to a usable one
     later_floor.py  beginning the history at a later checkpoint, once the floor's state is lost
     freeing.py      freeing the slots of blocks below the floor, each after its mark
-    damaged_marks.py  marks of freed slots that cannot be read, and what repair writes instead
     copies.py       second copies of the objects of anchors, made and restored
     removal.py      deleting what an epoch of the log has named
     result.py       what a run did, or would do

@@ -67,7 +67,7 @@ def keep_states(
     remembered = remembered.of({anchor.root for anchor in stored if anchor.epoch < floor})
     objects = StateObjects(log.store, loaded, remembered)
     _add_states(log, [each for each in stored if each.root not in remembered.roots], objects, floor)
-    state = log.read_from_log(head.floor)
+    state = log.read_floor_of(head)
     for epoch in epochs:
         anchor = there.get(epoch)
         if epoch in replaced:

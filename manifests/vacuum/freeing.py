@@ -5,48 +5,51 @@ Spec: docs/spec/epoch-log.md#freed-slots
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
+from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import freed_slots, put_mark
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
 
 
-def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
-    """Mark the unmarked blocks before the floor. Returns the slots of these blocks.
+def free_blocks(log: Log, head: Snapshot, seen_s: float, freed: range) -> None:
+    """Mark the unmarked blocks below the floor, and delete the epochs in them.
 
-    The range ends at the first block that stays. Requires: `head` was committed with its floor,
-    whose state `anchor` stores. Costs two GETs for each bit of the number of marks, and a PUT for
-    each new one. Raises StoreError.
+    Requires: `head` was committed with its floor, the log had reached that floor at `seen_s`
+    (`elapsed_s`), and the slots `freed` were freed. Costs a PUT for each of these blocks, and the
+    requests of `remove_many`. Raises StoreError. If a run is killed here, the next run goes on.
     """
     blocks = head.blocks
-    first, whole = freed_slots(store, blocks).stop, blocks.whole_below(head.floor)
-    for block in range(blocks.of(first), whole):
-        put_mark(store, blocks, block, anchor)
-    stop = max(first, blocks.first(whole), 1)
-    return range(max(first, 1), stop)
-
-
-def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -> None:
-    """Put missing marks of freed blocks again. `listed` are the names in a listing.
-
-    Without its mark a freed slot looks like the end of the log. Requires: `put_stubs` was called
-    for `head` before the listing. Costs nothing if no mark is missing. Raises StoreError.
-    """
-    blocks, anchor = head.blocks, head.anchor(head.floor)
-    if anchor is None:
+    first = blocks.of(freed.stop - 1) + 1 if freed else 0
+    whole = blocks.whole_below(head.floor)
+    if first >= whole:
         return
-    for block in range(blocks.whole_below(head.floor)):
-        if blocks.mark(block) not in listed:
-            put_mark(store, blocks, block, anchor)
-
-
-def free_slots(store: ObjectStore, slots: Sequence[int]) -> None:
-    """Delete the objects in slots. Requires: their blocks are marked. Raises StoreError.
-
-    If a run is killed here, the next run finds the rest in its listing.
-    """
-    for error in store.remove_many([*map(epoch_name, slots)]).values():
+    _put_marks(log, head, range(first, whole), seen_s)
+    slots = range(max(1, blocks.first(first)), blocks.first(whole))
+    for error in log.store.remove_many([*map(epoch_name, slots)]).values():
         raise error
+
+
+def restore_marks(log: Log, head: Snapshot, marks: Collection[int], seen_s: float) -> range:
+    """Put the marks of blocks below the floor that a killed run owes, or that were lost.
+
+    Without its mark a freed slot looks like the end of the log. `marks` are the blocks whose marks
+    a listing shows that is later than `head`. Returns the slots that were freed by the end of the
+    call. Costs one GET if no mark is missing. Requires and raises as `free_blocks`.
+    """
+    whole = head.blocks.whole_below(head.floor)
+    _put_marks(log, head, [block for block in range(whole) if block not in marks], seen_s)
+    return freed_slots(log.store, head.blocks, max([whole - 1, *marks]))
+
+
+def _put_marks(log: Log, head: Snapshot, wanted: Collection[int], seen_s: float) -> None:
+    """Put marks, but not so soon after a block was filled that a process trusts its last look."""
+    if not wanted:
+        return
+    wait_s = log.store.trust_s - (elapsed_s() - seen_s)
+    if wait_s > 0:
+        log.pause(wait_s)
+    for block in wanted:
+        put_mark(log.store, head.blocks, block)

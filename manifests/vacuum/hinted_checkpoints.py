@@ -60,19 +60,12 @@ def keep_hint_usable(
 ) -> None:
     """Make sure that the hint leads to a checkpoint that stays usable. It may be a new one.
 
-    Otherwise the hint gets the floor's anchor, which is part of the log. Call it before the stubs
-    are put and the `victims` removed, so that a killed run leaves no hint to what is gone. `there`
+    Otherwise the hint gets the floor's anchor, which is part of the log. Call it before slots are
+    freed and the `victims` removed, so that a killed run leaves no hint to what is gone. `there`
     are names of other objects that exist. Each object that is in neither costs a GET. Raises
     StoreError; CorruptionError.
     """
     if not _is_sound(store, head.floor, loaded, there, victims):
-        _lead_to_floor(store, head)
-
-
-def keep_hint_above_floor(store: ObjectStore, head: Snapshot) -> None:
-    """Make sure that the hint leads to no epoch before the floor. Raises as `keep_hint_usable`."""
-    found = read_hint(store)
-    if found is None or found[0].epoch < head.floor:
         _lead_to_floor(store, head)
 
 

@@ -8,7 +8,6 @@ Spec: docs/spec/checkpoint.md#copies
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
@@ -21,16 +20,13 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
-from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import list_anchors, lost_states, name_lost, write_anchor
-from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_above_floor
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
-from colonnade.manifests.vacuum.stubs import has_floor_stub, put_stubs
 
 OPERATION = "repair"
-"""The operation of the epoch with a later floor. Its only victim is the root of the lost anchor."""
+"""The operation of the epoch with a later floor."""
 
 
 def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
@@ -68,10 +64,7 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]
     ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
-    # Old stubs name the lost root. Once it is missing, readers continue at the new floor.
-    old = there.get(head.floor)
-    victims = () if old is None else (old.root,)
-    floor = Vacuum(floor=state.epoch, anchors=anchors, anchor_list=listed, victims=victims)
+    floor = Vacuum(floor=state.epoch, anchors=anchors, anchor_list=listed, victims=())
     change = Change(
         new_transaction_id(),
         OPERATION,
@@ -79,39 +72,7 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
         fresh=True,
         anchored=frozenset(each.epoch for each in kept_anchors),
     )
-    after = log.commit(change, head)
-    finish_floor(log, after, threads=1)
-    return after
-
-
-def finish_floor(log: Log, head: Snapshot, threads: int) -> None:
-    """Finish the floor of `head` if its writer was killed after its commit.
-
-    Until then, a log with a later floor can be opened only by the hint. The stub at the floor is
-    put last, so it proves that all is done. Costs one GET if it is there. If not, costs a GET for
-    each epoch since the floor, and as `put_stubs`. Raises StoreError; CorruptionError.
-    """
-    if not head.floor or has_floor_stub(log.store, head):
-        return
-    for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
-        if epoch.operation == OPERATION:
-            _remove_roots(log, [name for op in epoch.ops for name in _victims(op)])
-    keep_hint_above_floor(log.store, head)
-    put_stubs(log, head, threads)
-
-
-def _victims(op: Operation) -> tuple[str, ...]:
-    return op.victims if isinstance(op, Vacuum) else ()
-
-
-def _remove_roots(log: Log, names: Iterable[str]) -> None:
-    """Remove roots of lost anchors, so that readers of old stubs continue at the new floor.
-
-    Raises StoreError.
-    """
-    places = [place(name) for name in names for place in (checkpoint_name, copy_name)]
-    for error in log.store.remove_many(places).values():
-        raise error
+    return log.commit(change, head)
 
 
 def _oldest_sound(log: Log, head: Snapshot) -> Snapshot | None:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.object_names import epoch_name, epoch_number
+from colonnade.manifests.object_names import epoch_name, epoch_number, freed_block
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.objects import Stored, describe
@@ -20,36 +20,42 @@ _LAST_SLOT = 10**20 - 1
 
 
 class Listing(NamedTuple):
-    """Everything in a store: `slots` that are taken, and all `files` but those in kept slots.
+    """Everything in a store: `slots` that are taken, blocks with `marks`, and other `files`.
 
-    A kept slot is in no block whose end is below the floor. So the files are those that a vacuum
-    may have to remove, and a few more.
+    The files include those in slots of blocks below the floor. So they are those that a vacuum may
+    have to remove, and a few more.
     """
 
     slots: frozenset[int]
+    marks: frozenset[int]
     files: tuple[Stored, ...]
 
 
 def read_listing(store: ObjectStore, before: Snapshot) -> Listing:
     """List a database. `before` is a state from before the listing. Raises StoreError.
 
-    Thousands of stubs may be there, so their sizes and times are not asked for.
+    Many epochs and marks may be there, so their sizes and times are not asked for.
     """
     removed = range(before.blocks.first(before.blocks.whole_below(before.floor)))
     first, last, stop = map(epoch_name, (0, _LAST_SLOT, removed.stop))
+    marks_begin = before.blocks.prefix
 
     def is_measured(name: str) -> bool:
         # Names of epochs sort as their numbers.
-        return not first <= name <= last or name < stop
+        return not (first <= name <= last or name.startswith(marks_begin)) or name < stop
 
-    slots, files = set[int](), list[Stored]()
+    slots, marks, files = set[int](), set[int](), list[Stored]()
     for info in store.list_all(is_measured):
         number = epoch_number(info.name)
         if number is not None:
             slots.add(number)
+        elif info.name.startswith(marks_begin):
+            block = freed_block(info.name)
+            marks.update(() if block is None else (block,))
+            continue
         if number is None or number in removed:
             files.append(describe(info))
-    return Listing(frozenset(slots), tuple(files))
+    return Listing(frozenset(slots), frozenset(marks), tuple(files))
 
 
 def check_slots(
@@ -64,8 +70,7 @@ def check_slots(
 
     Its newest epoch was `before` when the listing began, and `after` when it ended. The slots
     `freed` were freed. The check finds gaps that are too long for a reader to notice. It looks for
-    epoch 0 and the epochs after the floor; a vacuum puts missing stubs again (`restore_stubs`).
-    Raises CorruptionError.
+    epoch 0 and the epochs after the floor. Raises CorruptionError.
     """
     wanted = (number for number in chain((0,), range(floor + 1, before + 1)) if number not in freed)
     missing = next((number for number in wanted if number not in slots), None)

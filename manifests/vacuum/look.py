@@ -15,6 +15,7 @@ from colonnade.manifests.checkpoint.page_summary import (
 )
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
+from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
@@ -32,12 +33,11 @@ from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, wh
 from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
-from colonnade.manifests.vacuum.later_floor import finish_floor
 from colonnade.manifests.vacuum.listing import check_slots, read_listing
 from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
-from colonnade.manifests.vacuum.remains import anchors_with_remains
+from colonnade.manifests.vacuum.remains import sheds_remains
 from colonnade.manifests.vacuum.retention import (
     Floor,
     Retention,
@@ -46,7 +46,6 @@ from colonnade.manifests.vacuum.retention import (
     others_that_keep_more,
     plan_floor,
 )
-from colonnade.manifests.vacuum.stubs import restore_stubs
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +72,13 @@ class Found:
     """What a run found, and plans to do.
 
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
-    `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
+    `used` are objects that must stay. `freed` are the slots that were freed before the run, and
+    `seen_s` is when the head was seen (`elapsed_s`). `loaded` has the pages
     of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
     RowSets in those that were read. `states` is the summary of the states below the floor.
-    Stubs were put up to the floor `finished` before the run.
     """
 
     head: Snapshot
-    finished: int
     stored: tuple[Stored, ...]
     floor: Floor
     retention: Retention
@@ -91,6 +89,7 @@ class Found:
     anchored: frozenset[int]
     used: set[str]
     freed: range
+    seen_s: float
     loaded: LoadedPages
     known: Summaries
     page_objects: Mapping[PagePlace, frozenset[str]]
@@ -122,18 +121,15 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     Otherwise it only finishes what the log already says. A dry run writes nothing at all.
     """
     own = request.trust_clock or request.dry_run
+    seen_s = elapsed_s()
     now_ms = log.now_ms() if own else log.agreed_ms(before)
-    if not request.dry_run:
-        # This finishes the work of a killed run.
-        finish_floor(log, before, request.threads)
     stored = read_listing(log.store, before)
-    if not request.dry_run:
-        restore_marks(log.store, before, {each.info.name for each in stored.files})
-    head = log.refresh(before)
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
-    freed = freed_slots(log.store, head.blocks)
-    if not request.dry_run:
-        restore_stubs(log.store, before, stored.slots, freed)
+    if request.dry_run:
+        freed = freed_slots(log.store, before.blocks)
+    else:
+        freed = restore_marks(log, before, stored.marks, seen_s)
+    head, seen_s = log.refresh(before), elapsed_s()
     check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
     known = read_summaries(log.store)
@@ -160,7 +156,6 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
     return Found(
         head,
-        before.floor,
         stored.files,
         floor,
         retention,
@@ -171,6 +166,7 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
         anchored,
         used,
         freed,
+        seen_s,
         loaded,
         known,
         states.page_objects(),
@@ -221,13 +217,13 @@ def _is_worth_rising(log: Log, head: Snapshot, newest: int, erased: TableId | No
     """Return whether the epochs after the floor, up to `newest`, contain more than removals.
 
     Otherwise each run would leave an epoch for the next one to remove. The floor also rises where
-    an anchor is to be stored without remains of the table `erased`.
+    remains of the table `erased` are in an anchor or in the file of a removed epoch, and then go.
     """
     return any(
         not isinstance(operation, Vacuum | Unpin | Lease)
         for epoch in log.read_epochs(newest, newest - head.floor)
         for operation in epoch.ops
-    ) or (erased is not None and bool(anchors_with_remains(log, head, erased)))
+    ) or (erased is not None and sheds_remains(log, head, erased, newest))
 
 
 def _used(

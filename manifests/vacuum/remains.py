@@ -1,8 +1,9 @@
-"""What is left of RowSets that a table no longer has, in segments that live RowSets share.
+"""What is left of RowSets that a table no longer has: in shared segments, and in removed epochs.
 
 A checkpoint keeps a large segment although a few of its RowSets were dropped. Their entries stay in
-it, with bounds of their columns and with all the bytes of small RowSets. No reader sees them, but
-an erasure must leave nothing of them.
+it, with bounds of their columns and with all the bytes of small RowSets. The file of a removed
+epoch has such entries until its block is freed. No reader sees them, but an erasure must leave
+nothing of them.
 Spec: docs/spec/vacuum.md#erasure
 """
 
@@ -12,7 +13,9 @@ from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.loaded_pages import read_plain_state
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Anchor, Operation
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -34,6 +37,33 @@ def anchors_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list
     """
     anchors = read_live_anchors(log.store, head)
     return [each for each in anchors if has_remains(read_plain_state(log.store, each), table)]
+
+
+def epochs_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list[Epoch]:
+    """Return the epochs up to the floor that name a table, and whose slots were not freed yet.
+
+    They descend. Costs a GET for each epoch up to the floor whose slot was not freed. Raises
+    CorruptionError if one cannot be read; StoreError.
+    """
+    own = with_own_statics(table)
+    kept = log.read_epochs(head.floor)
+    return [each for each in kept if any(_table(op) in own for op in each.ops)]
+
+
+def _table(operation: Operation) -> str | None:
+    return getattr(operation, "table", None)
+
+
+def sheds_remains(log: LogReader, head: Snapshot, table: TableId, floor: int) -> bool:
+    """Return whether fewer remains of a table would be left with a later floor.
+
+    They are in anchors, which are then stored anew, and in epochs whose block is then freed. Raises
+    as `anchors_with_remains` and `epochs_with_remains`.
+    """
+    if anchors_with_remains(log, head, table):
+        return True
+    freed = head.blocks.first(head.blocks.whole_below(floor))
+    return any(each.epoch < freed for each in epochs_with_remains(log, head, table))
 
 
 def caches_have_remains(log: LogReader, table: TableId) -> bool:

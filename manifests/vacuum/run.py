@@ -31,13 +31,13 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
+from colonnade.manifests.vacuum.freeing import free_blocks
 from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_usable
 from colonnade.manifests.vacuum.look import Found, VacuumRequest, look, read_used_objects
 from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
-from colonnade.manifests.vacuum.stubs import put_stubs
 
 __all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum"]
 
@@ -52,7 +52,7 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     any time: the next run continues. Restores lost copies of anchors' objects. Costs a listing of
     the database, and a GET for each epoch since the floor, for each kept state below it, and for
     each of their segments. Also costs a few requests for each newly kept state, a PUT for each
-    removed epoch, and a DELETE for each file.
+    block of slots that is freed, and a DELETE for each file.
 
     The age of an epoch that is dated in the future comes from its file and later epochs. If this
     machine's clock is behind, nothing is removed by age.
@@ -94,7 +94,7 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         found = look(log, request, before)
         if request.dry_run:
             return _result(found, None, found.removal, dry_run=True)
-        result = _carry_out(log, found, request)
+        result = _carry_out(log, found)
         summaries = Summaries(found.loaded.summaries(found.page_objects), found.states)
         if summaries != found.known:
             # The vacuum is done: without the file, the next one only reads more.
@@ -128,7 +128,7 @@ def _was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
     return any(isinstance(op, Vacuum) for epoch in since for op in epoch.ops)
 
 
-def _carry_out(log: Log, found: Found, request: VacuumRequest) -> VacuumResult:
+def _carry_out(log: Log, found: Found) -> VacuumResult:
     """Commit the epochs that name the victims, unless there are none, and remove the victims.
 
     Raises as `vacuum`.
@@ -146,8 +146,8 @@ def _carry_out(log: Log, found: Found, request: VacuumRequest) -> VacuumResult:
             head = log.commit(_change(found, victims, files, head), head)
             epoch = head.epoch
             settle(head, victims=found.all_victims)
-            put_stubs(log, head, request.threads, found.finished)
             remove(log.store, files)
+        free_blocks(log, head, found.seen_s, found.freed)
     remove(log.store, removal.leftovers)
     return _result(found, epoch, removal, dry_run=False)
 

@@ -1,4 +1,4 @@
-"""Rebuild checkpoints and hint from the log; restore anchors and marks of freed slots.
+"""Rebuild checkpoints and hint from the log; restore anchors.
 
 Spec: docs/spec/checkpoint.md
 """
@@ -22,9 +22,8 @@ from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.draft import DraftStore
 from colonnade.manifests.vacuum.copies import restore
-from colonnade.manifests.vacuum.damaged_marks import rewrite_damaged_marks
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
-from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint, finish_floor
+from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint
 from colonnade.manifests.vacuum.references import StateObjects
 
 
@@ -36,8 +35,7 @@ class LogRepairResult:
     `epoch` and `floor` are the newest and the oldest readable epoch after it. `given_up` are the
     first and the last epoch whose loss it accepts, or None. Where the end of the log is lost,
     epochs after the last one may be lost, too. Tags and pins keep their states. `restored` are the
-    names of objects of anchors that were damaged at one place, and `marks` are the names of
-    damaged marks of freed slots that are written anew.
+    names of objects of anchors that were damaged at one place.
     """
 
     dry_run: bool
@@ -45,7 +43,6 @@ class LogRepairResult:
     floor: int
     given_up: tuple[int, int] | None
     restored: tuple[str, ...]
-    marks: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain value that converts to JSON."""
@@ -65,8 +62,6 @@ class LogRepairResult:
             said.append(f"{done} {which}{later}: their loss cannot be repaired.")
         done = "Would restore" if would else "Restored"
         said += [f"{done} {name} from its other copy." for name in self.restored]
-        done = "Would write" if would else "Wrote"
-        said += [f"{done} the damaged {name} anew." for name in self.marks]
         return "\n".join(said)
 
 
@@ -75,27 +70,24 @@ def rebuild_caches(
 ) -> LogRepairResult:
     """Read the log from its floor, store its head as a checkpoint, and point the hint to it.
 
-    After that no reader uses a damaged or wrong checkpoint; vacuum removes it later. First writes
-    damaged marks of freed slots anew where a floor after them is known. Then restores the objects
-    of anchors that are damaged or missing at one of their two places from the other place.
+    After that no reader uses a damaged or wrong checkpoint; vacuum removes it later. First restores
+    the objects of anchors that are damaged or missing at one of their two places from the other
+    place.
 
     A hint that proves the loss of newer epochs is an error. With `give_up_lost_epochs` the log ends
     where its files do instead, and a log whose oldest state is lost begins at its oldest whole
     checkpoint. With `dry_run` all of this happens in a draft, and nothing is written. The time is
     then this machine's.
 
-    Costs a GET for each epoch since the floor and for each mark, and two for each object of an
-    anchor. Raises CorruptionError when the log itself is damaged, when no floor is known for a
-    damaged mark, and when an anchor has no intact copy. The last is raised after everything else
-    is done. Raises StoreError.
+    Costs a GET for each epoch since the floor, and two for each object of an anchor. Raises
+    CorruptionError when the log itself is damaged, and when an anchor has no intact copy. The
+    latter is raised after everything else is done. Raises StoreError.
     """
     log = _draft(log) if dry_run else log.uncached
     log.store.require_writable()
-    marks = rewrite_damaged_marks(log)
     given_up = _give_up(log) if give_up_lost_epochs else None
     newest = log.read_head()
     check_writer_features(newest)
-    finish_floor(log, newest, threads=1)
     restored, lost = _restore_anchors(log, newest)
     if lost and newest.floor in lost_states(log, newest):
         raise _lost_error(log, newest, lost)
@@ -104,7 +96,7 @@ def rebuild_caches(
         put_usable_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
         raise _lost_error(log, newest, lost)
-    return LogRepairResult(dry_run, state.epoch, state.floor, given_up, restored, marks)
+    return LogRepairResult(dry_run, state.epoch, state.floor, given_up, restored)
 
 
 def _draft(log: Log) -> Log:
@@ -131,8 +123,6 @@ def _begin_later(log: Log) -> tuple[int, int] | None:
         head = log.read_head()
     except CorruptionError:
         return None  # the newest epochs are lost
-    # Without this, a log that a killed repair has left can be opened only by the hint.
-    finish_floor(log, head, threads=1)
     if head.floor not in lost_states(log, head):
         return None
     return head.floor, begin_at_checkpoint(log, head).floor - 1

@@ -161,12 +161,12 @@ class DatabaseUpkeep(OpenDatabase):
     ) -> caches.LogRepairResult:
         """Rebuild checkpoint and hint from the log alone, and say what was done.
 
-        First restores damaged objects of anchors from their second copies, and writes damaged marks
-        of freed slots anew. Changes nothing that a reader sees; `ArrowTable.repair` handles damaged
-        data. With `give_up_lost_epochs`, newer epochs whose loss a checkpoint proves are given up.
-        If the oldest readable state is lost, the epochs before the oldest whole checkpoint are
-        given up instead. With `dry_run`, nothing is written: the result says what would be done,
-        and an error says what the repair would raise. It takes the time from this machine's clock.
+        First restores damaged objects of anchors from their second copies. Changes nothing that a
+        reader sees; `ArrowTable.repair` handles damaged data. With `give_up_lost_epochs`, newer
+        epochs whose loss a checkpoint proves are given up. If the oldest readable state is lost,
+        the epochs before the oldest whole checkpoint are given up instead. With `dry_run`, nothing
+        is written: the result says what would be done, and an error says what the repair would
+        raise. It takes the time from this machine's clock.
 
         Raises CorruptionError when the log itself is damaged, and when an anchor has no intact
         copy. In the second case the error names the tags and pins that keep its epoch. Raises

@@ -1,7 +1,8 @@
 """Erase rows for good: delete them, compact their files, and remove every state that has them.
 
-A DELETE only hides rows; their bytes stay in files that earlier epochs name. `erase` also removes
-these files. It then searches every kept state for rows that match, so that the result is checked.
+A DELETE only hides rows; their bytes stay in files that earlier epochs name, and small RowSets in
+these epochs themselves. `erase` also removes these files and epochs. It then searches every kept
+state for rows that match, so that the result is checked.
 """
 
 from __future__ import annotations
@@ -11,11 +12,24 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from colonnade.manifests.checkpoint.reader import read_state
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.ids import TableId
+from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.vacuum.remains import anchors_with_remains, caches_have_remains
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import (
+    AddRowSet,
+    AddRowSets,
+    Compaction,
+    ReplaceColumn,
+    Restore,
+)
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
+from colonnade.manifests.vacuum.remains import (
+    anchors_with_remains,
+    caches_have_remains,
+    epochs_with_remains,
+)
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from colonnade.tableformat.compaction.run import compact_here
@@ -29,8 +43,11 @@ from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.table import ArrowTable
 
-_RUNS = 4
+_RUNS = 5
 """The most vacuums of an erasure."""
+
+FILL = "erase"
+"""The operation of epochs that only fill a block of slots, so that a vacuum can free the block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +93,9 @@ def erase(
     """Erase the rows that meet `where` from the table, its history and its files.
 
     Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
-    earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. `all_tables`
+    earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. To remove
+    their files, it fills their block of slots with empty epochs, at most one less than the block
+    has. `all_tables`
     also ignores the retention of the other tables of its database. It can be run again at any time,
     also after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
     vacuum, and a search of each RowSet of a kept state that may hold one. `dry_run` only searches,
@@ -105,17 +124,19 @@ def erase(
     log, state = table._log, table._state
     head = erase_tombstones(log, head, state.id, predicate, compact_here(log.store))
     only = None if all_tables else state.id
-    runs = _vacuum(log, VacuumRequest(hours=0, epochs=1, only=only, erased=state.id), state.id)
-    head = log.read_head()
+    request = VacuumRequest(hours=0, epochs=1, only=only, erased=state.id)
+    runs, filled = _vacuum(log, request, state.id)
+    head = table._refresh()
+    left = _left_files(log, head, state, predicate)
     holding = {epoch for epoch, found in _search(log, head, state, predicate, {}) if found}
     holding.update(_with_remains(log, head, state, predicate))
     return ErasureReport(
         rows_deleted=deleted,
         rowsets_rewritten=rewritten,
         files_removed=sum(len(each.files) for each in runs),
-        epochs_removed=sum(each.epochs_removed for each in runs),
+        epochs_removed=sum(each.epochs_removed for each in runs) - filled,
         checked_epochs=len(_kept_epochs(head)),
-        held_by=tuple(_reasons(head, sorted(holding), runs[-1].held_by)),
+        held_by=tuple(_reasons(head, sorted(holding), runs[-1].held_by, left)),
     )
 
 
@@ -137,18 +158,60 @@ def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> Erasur
     )
 
 
-def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> list[VacuumResult]:
-    """Vacuum until no checkpoint has entries of dropped RowSets, or nothing changes any more.
+def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> tuple[list[VacuumResult], int]:
+    """Vacuum until nothing has entries of dropped RowSets, or nothing changes any more.
 
-    A writer that stores a checkpoint beside the first run may have kept such entries.
+    A writer that stores a checkpoint beside the first run may have kept such entries, and so has an
+    epoch whose block goes on behind the floor. Returns also the number of epochs that fill blocks.
     """
-    runs = [vacuum(log, request)]
-    while len(runs) < _RUNS and runs[-1].epoch is not None:
+    runs, filled = [vacuum(log, request)], 0
+    while len(runs) < _RUNS:
         head = log.read_head()
-        if not anchors_with_remains(log, head, table) and not caches_have_remains(log, table):
+        left = epochs_with_remains(log, head, table)
+        if left and not runs[-1].held_by:
+            filled += _fill_block(log, head, left[0].epoch)
+        elif runs[-1].epoch is None or not _others_have_remains(log, head, table):
             break
         runs.append(vacuum(log, request))
-    return runs
+    return runs, filled
+
+
+def _left_files(log: Log, head: Snapshot, table: TableState, where: Predicate) -> list[int]:
+    """Return the removed epochs whose files still exist and may have such rows. They descend."""
+    return [
+        epoch.epoch
+        for epoch in epochs_with_remains(log, head, table.id)
+        if _may_have(log, epoch, table, where)
+    ]
+
+
+def _may_have(log: Log, epoch: Epoch, table: TableState, where: Predicate) -> bool:
+    """Return whether the bounds of what an epoch adds to a table allow such a row."""
+    added = [op.rowset for op in epoch.ops if isinstance(op, AddRowSet) and op.table == table.id]
+    for op in epoch.ops:
+        if isinstance(op, Compaction) and op.table == table.id:
+            added += [each.rowset for each in op.outputs]
+        elif isinstance(op, AddRowSets | ReplaceColumn | Restore) and op.table == table.id:
+            return True
+    rowsets = [LiveRowSet.of(n, epoch.epoch, each, None) for n, each in enumerate(added)]
+    alone = replace(table, rowsets=RowSets(added=tuple(rowsets)))
+    return bool(log.read_rowsets(alone, rowset_filter(table, where), which="stored"))
+
+
+def _others_have_remains(log: Log, head: Snapshot, table: TableId) -> bool:
+    return bool(anchors_with_remains(log, head, table)) or caches_have_remains(log, table)
+
+
+def _fill_block(log: Log, head: Snapshot, epoch: int) -> int:
+    """Commit empty epochs until one is behind the block of an epoch. Returns their number."""
+    begun, behind = head.epoch, head.blocks.first(head.blocks.of(epoch) + 1)
+    while head.epoch < behind:
+        head = log.commit(Change(new_transaction_id(), FILL, (), fresh=True), head)
+    # Many epochs of a millisecond are dated ahead, and no vacuum removes what is not past.
+    ahead_s = (head.time_ms - log.now_ms() + 1) / 1000
+    if 0 < ahead_s < 1:
+        log.pause(ahead_s)
+    return head.epoch - begun
 
 
 def _with_remains(log: Log, head: Snapshot, wanted: TableState, where: Predicate) -> Iterator[int]:
@@ -220,10 +283,21 @@ def _kept_by_name(head: Snapshot, holding: list[int]) -> Iterator[str]:
             yield f"Pin {name!r} keeps epoch {pin.epoch}; remove the pin, and erase again."
 
 
-def _reasons(head: Snapshot, holding: list[int], held_by: tuple[str, ...]) -> Iterator[str]:
-    """Yield a sentence for each thing that keeps one of the epochs in `holding`."""
+def _reasons(
+    head: Snapshot, holding: list[int], held_by: tuple[str, ...], left: list[int]
+) -> Iterator[str]:
+    """Yield a sentence for each thing that keeps one of the epochs in `holding`.
+
+    `left` are removed epochs whose files still exist and may hold such rows.
+    """
     yield from _kept_by_name(head, holding)
     in_log = [epoch for epoch in holding if epoch >= head.floor]
+    if left and not in_log:
+        last = head.blocks.first(head.blocks.of(left[0]) + 1) - 1
+        yield (
+            f"The files of removed epochs from {left[-1]} to {left[0]} may have such rows, and stay"
+            f" until epoch {last} is removed, too; erase again once nothing keeps it."
+        )
     if not in_log:
         return
     kept = f"keeps {len(in_log)} epochs from {in_log[0]} on"

@@ -236,7 +236,7 @@ class OpenTable:
             raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
         head = self._refresh()
         table = self._location.require(head)
-        epochs = self._log.read_epochs(head.epoch)
+        epochs = self._log.read_kept_epochs(head)
         found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
         return History(islice(found, None if limit is None else min(limit, sys.maxsize)))
 
@@ -252,7 +252,7 @@ class OpenTable:
             )
         after = epoch_number(after)
         head = self._refresh()
-        for epoch in self._log.read_epochs(head.epoch):
+        for epoch in self._log.read_kept_epochs(head):
             if epoch.epoch <= after:
                 break
             if epoch.transaction == transaction:
@@ -260,16 +260,18 @@ class OpenTable:
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:
-        """Return when an epoch was committed; None if retention removed it. Costs two GETs.
+        """Return when an epoch was committed; None if retention removed it.
 
-        Raises NotFoundError for an epoch that does not exist, and InvalidInputError unless it is a
-        whole number.
+        Costs as a look for newer epochs, and one GET. Raises NotFoundError for an epoch that does
+        not exist, and InvalidInputError unless it is a whole number.
         """
-        if epoch_number(epoch) < 0:
+        head = self._refresh()
+        if not 0 <= epoch_number(epoch) <= head.epoch:
             raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
+        if epoch < head.floor:
+            return None
         found = next(self._log.read_epochs(epoch, limit=1), None)
-        freed = found is None or self._log.is_freed(epoch, self._snapshot)
-        return None if found is None or freed else moment(found.time_ms)
+        return None if found is None else moment(found.time_ms)
 
     def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[Any, ...]]:
         """Pickle which table it is. The other process reads the newest state at its first need."""

@@ -199,7 +199,7 @@ def _last_states(
     found = {key: base.tables[key] for key in lost if key in base.tables}
     if len(found) == len(lost):
         return found
-    for epoch in log.read_epochs(base.epoch, base.epoch - then.epoch):
+    for epoch in log.read_epochs(base.epoch, base.epoch - max(then.epoch, base.floor)):
         dropped = {TableId(op.table) for op in epoch.ops if isinstance(op, DropTable)}
         if wanted := (dropped & lost.keys()) - found.keys():
             before = log.read_at(epoch.epoch - 1, head=base)

@@ -17,16 +17,11 @@ from colonnade.manifests.checkpoint.reader import (
 )
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
-from colonnade.manifests.epochs.freed_slots import (
-    find_freed,
-    make_stub,
-    read_marks,
-)
-from colonnade.manifests.epochs.slots import judge_end, read_log_slot, read_slot
+from colonnade.manifests.epochs.freed_slots import is_freed
+from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
+from colonnade.manifests.epochs.slots import judge_end, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.epoch import Stub
-from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
     HINT,
@@ -43,12 +38,6 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.vacuum.copies import damaged_places
-from colonnade.manifests.vacuum.damaged_marks import (
-    CANNOT_REPAIR,
-    WILL_REPAIR,
-    find_writable,
-    known_floor,
-)
 from colonnade.manifests.vacuum.floor import lost_states, name_lost, read_anchor
 from colonnade.manifests.vacuum.objects import describe
 from colonnade.manifests.vacuum.references import StateObjects
@@ -72,7 +61,7 @@ class LogCheck:
     def run(self) -> LogCheck:
         """Check the whole log, and return itself."""
         newest = self._read_newest()
-        self._follow(newest, self._read_marks())
+        self._follow(newest)
         if self.state is not None:
             self._check_anchors(self.state)
         for ref in () if newest is None else newest[1].earlier:
@@ -107,20 +96,6 @@ class LogCheck:
             problem = f"{self.log.store.locate(HINT)} does not lead to a checkpoint of this log."
             self.findings.append(Finding("cache", problem, HINT))
         return found
-
-    def _read_marks(self) -> Anchor | None:
-        """Check all marks of freed slots. Returns the known floor if one of them is damaged."""
-        try:
-            marks = read_marks(self.log.store)
-            floor = known_floor(self.log, marks) if marks.damaged else None
-        except ColonnadeError:
-            return None  # `_follow` reports what is wrong with epoch 0 or the store
-        writable = find_writable(marks, floor)
-        for block, error in marks.damaged.items():
-            note = WILL_REPAIR if block in writable else CANNOT_REPAIR
-            problem = f"{error.message} {note}"
-            self.findings.append(Finding("damage", problem, marks.blocks.mark(block)))
-        return floor
 
     def _check_anchors(self, head: Snapshot) -> None:
         """Read every anchor, then each of its objects at both of its places."""
@@ -164,27 +139,26 @@ class LogCheck:
     def _is_listed(self, name: str) -> bool:
         return any(info.name == name for info in self.log.store.list(name))
 
-    def _follow(self, newest: tuple[CheckpointRef, Root] | None, floor: Anchor | None) -> None:
+    def _follow(self, newest: tuple[CheckpointRef, Root] | None, again: bool = True) -> None:
         """Fold the epochs since the floor while they can be read; after damage, only read them.
 
-        `floor` is known where damaged marks hide the floor.
+        Does so `again` if a vacuum frees the next slot meanwhile.
         """
         try:
-            state = self.state = self._begin(floor)
+            first = self.state = self.log.read_first()
+            number, broken = self._begin(first)
         except ColonnadeError as error:
             self._note(error, epoch_name(0))
             return
-        broken, number, silent = False, state.epoch + 1, False
+        state, silent = self.state, False
         while True:
             try:
-                item = read_log_slot(self.log.store, number, state.blocks)
+                item = read_slot(self.log.store, number)
                 if item is None:
+                    if again and is_freed(self.log.store, first.blocks, number):
+                        return self._follow(newest, again=False)
                     break
-                if isinstance(item, Stub):
-                    number = item.floor  # passed where its state cannot be read, too
-                    state = self.state = self.log.read_anchored(item)
-                    broken, number = False, state.epoch
-                elif not broken:
+                if not broken:
                     before, state = state, apply_epoch(state, item)
                     self.state = state
                     if self.origins:
@@ -202,18 +176,22 @@ class LogCheck:
             number += 1
         self._check_end(number, state.blocks)
 
-    def _begin(self, floor: Anchor | None) -> Snapshot:
-        """Return the oldest state. `_follow` reports what is wrong with epoch 1."""
-        if floor is not None:
-            return self.log.read_anchored(make_stub(floor.epoch, floor))
-        first = self.log.read_first()
+    def _begin(self, first: Snapshot) -> tuple[int, bool]:
+        """Read the state at the floor. Returns the next epoch, and whether that state is lost."""
+        slots = SlotReader(self.log.store, ahead=AHEAD, far=True)
         try:
-            # The mark comes first, because a slow writer may have written into a freed slot.
-            freed = find_freed(self.log.store, first.blocks, 1)
-            item = freed or read_slot(self.log.store, 1)
-        except ColonnadeError:
-            return first
-        return self.log.read_anchored(item) if isinstance(item, Stub) else first
+            found = self.log.find_floor(first, slots)
+        except StoreError:
+            found = None  # `_follow` names the epoch that cannot be read.
+        if found is None:
+            return 1, False
+        floor = found[0]
+        try:
+            self.state = self.log.read_anchored(floor)
+        except ColonnadeError as error:
+            self._note(error, checkpoint_name(floor.root))
+            return floor.epoch + 1, True
+        return floor.epoch + 1, False
 
     def _check_end(self, number: int, blocks: SlotBlocks) -> None:
         """Check what follows the first free slot, also far behind it.

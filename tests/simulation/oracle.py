@@ -17,7 +17,7 @@ from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddCheck,
     AddRowSet,
@@ -87,7 +87,6 @@ class Oracle:
     told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
     freed: int = 0
-    stubbed: int = 0
     store: ObjectStore | None = None
     forbidden: list[Mapping[str, frozenset[int]]] = field(default_factory=list)
     ruled: int = 0
@@ -113,7 +112,6 @@ class Oracle:
     def land(self, number: int, data: bytes) -> None:
         """An epoch appeared. Raises AssertionError where it must not."""
         epoch = decode_slot(data, number, f"epoch {number}")
-        assert isinstance(epoch, Epoch)
         if number < len(self.epochs):
             return  # The slot was freed, so its writer must not be told that it has committed.
         assert number == len(self.epochs), f"epoch {number} leaves a gap"
@@ -156,13 +154,6 @@ class Oracle:
     def keeps(self, epoch: int) -> bool:
         """Whether an epoch must be readable."""
         return epoch >= self.floor or epoch in (anchor.epoch for anchor in self.anchors)
-
-    def stub(self, number: int, data: bytes) -> None:
-        """An epoch was replaced. Raises AssertionError where none had let it go."""
-        stub = decode_slot(data, number, f"epoch {number}")
-        assert isinstance(stub, Stub), f"epoch {number} was overwritten"
-        assert 0 < number <= stub.floor <= self.floor, f"epoch {number} is still kept"
-        self.stubbed = max(self.stubbed, number)
 
     def free(self, number: int) -> None:
         """What is in a slot was removed. Raises AssertionError where an epoch is still kept."""

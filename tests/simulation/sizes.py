@@ -22,13 +22,12 @@ def draw_limits(order: random.Random) -> Limits:
         "group_rowsets": order.choice((2, 3)),
         "group_rows": 4,
         "pending_epochs": 1,
-        "stubs": order.choice((1, 2)),
     }
     chosen = {name: limit for name, limit in tiny.items() if order.random() < 0.7}
-    # In runs that put stubs one by one, tables and batches lie outside the root of a checkpoint,
-    # and batches that a table brings along lie outside the epoch.
+    # In some runs tables and batches lie outside the root of a checkpoint, and batches that a table
+    # brings along lie outside the epoch.
     paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 20, "listed_bytes": 50}
-    chosen |= paged if "stubs" in chosen else {}
+    chosen |= paged if order.random() < 0.7 else {}
     chosen |= {"followed_epochs": 3} if "pending_epochs" in chosen else {}
     # Vacuums that remove few objects in a part also list few anchors in an epoch.
     victims = order.choice((2, 2, 3, 8))

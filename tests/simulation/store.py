@@ -32,7 +32,7 @@ SPELL_RATE, REFUSED_IN_A_SPELL = 0.004, 0.7
 
 
 class Disk(MemoryStore):
-    """Objects in memory, all of them old; says when an epoch appears, goes or becomes a stub.
+    """Objects in memory, all of them old; says when an epoch appears or goes.
 
     `clock` dates epochs, where it knows the time, and is what the disk tells of the time.
     """
@@ -40,12 +40,10 @@ class Disk(MemoryStore):
     def __init__(
         self,
         landed: Callable[[int, bytes], None],
-        stubbed: Callable[[int, bytes], None] | None = None,
         freed: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(now_ms=lambda: 0)
         self._landed = landed
-        self._stubbed = stubbed
         self._freed = freed
         self.clock: Callable[[], int | None] = lambda: None
         self._written: dict[str, int | None] = {}
@@ -58,9 +56,7 @@ class Disk(MemoryStore):
         return outcome
 
     def put(self, name: str, data: Data, *, sync: bool) -> None:
-        if name.startswith(EPOCHS):
-            assert self._stubbed is not None, f"{name} was overwritten"
-            self._stubbed(_number(name), bytes(data))
+        assert not name.startswith(EPOCHS), f"{name} was overwritten"
         super().put(name, data, sync=sync)
 
     def modified_ms(self, name: str) -> int | None:

@@ -95,7 +95,7 @@ class World:
         self._ranged = ranged
         self.shape = Shape(COPIES if seed % 16 == LARGE else 1, seed)
         self.oracle = Oracle(frozenset({"strict", STRICT}), self.shape)
-        self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
+        self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.free)
         self.weather = Weather(self.order, faults, rate, far)
         self.seats = FAR_SEATS if far else SEATS
         self.turns = Turns(lambda ready, last: self.order.choice(ready))
@@ -230,8 +230,8 @@ class World:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the state at the floor is lost, or a later floor is not finished yet."""
-        return self.lost_floor >= self.oracle.stubbed
+        """Whether the state at the floor is lost."""
+        return self.lost_floor >= self.oracle.floor
 
     @property
     def mended(self) -> int:

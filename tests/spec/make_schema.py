@@ -17,14 +17,14 @@ from colonnade.manifests.checkpoint.anchor_list import AnchorListBody
 from colonnade.manifests.checkpoint.page_summary import SummariesBody
 from colonnade.manifests.checkpoint.paged_map import Page
 from colonnade.manifests.checkpoint.root import Hint, Root, TableRecord
-from colonnade.manifests.model.epoch import Epoch, FreedBlock, Stub
+from colonnade.manifests.model.epoch import Epoch, FreedBlock
 from colonnade.manifests.model.schema import Model
 from colonnade.tableformat.rowset.footer import Footer
 
 PATH = Path(__file__).parents[2] / "docs" / "spec" / "schema.json"
 
 SEALED: tuple[type[Model], ...] = (
-    *(Epoch, Stub, FreedBlock, Hint, Root, EntrySegmentBody, AnchorListBody, Page, SummariesBody),
+    *(Epoch, FreedBlock, Hint, Root, EntrySegmentBody, AnchorListBody, Page, SummariesBody),
     Footer,
 )
 """Every kind of sealed object. The body of each is of exactly one kind."""

@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.errors import NotFoundError, UnsupportedFormatError
+from colonnade.manifests.errors import UnsupportedFormatError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.entries import ColumnStatistics, SortField
-from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import (
-    Anchor,
     CreateTable,
     DropRowSet,
     DropTable,
     EnableFeatures,
     Operation,
 )
-from colonnade.manifests.object_names import HINT, epoch_name
-from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.object_names import HINT
+from colonnade.manifests.store import MemoryStore
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,
@@ -38,7 +33,6 @@ from tests.spec.golden_logs import (
     copy,
     delete,
     rowset,
-    states,
     vector,
 )
 
@@ -103,34 +97,7 @@ def write(writer: Writer) -> None:
         writer.commit(name, *operations, parameters={"mode": name, "text": "«né»"})
 
 
-def anchor_of(store: ObjectStore) -> Anchor:
-    """The anchor of the newest checkpoint."""
-    found = read_hint(store)
-    assert found is not None
-    ref, _ = found
-    assert ref.epoch == FLOOR
-    return Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
-
-
-def retained(whole: ObjectStore) -> MemoryStore:
-    """What retention leaves of a log: stubs, the anchored checkpoint, the newest epochs."""
-    left = MemoryStore()
-    copy(contents(whole), left)
-    for number in range(1, FLOOR + 1):
-        stub = Stub(removed=number, floor=FLOOR, anchor=anchor_of(whole))
-        left.put(epoch_name(number), encode_model(stub), sync=False)
-    return left
-
-
-class RetainedLog(GoldenLog):
-    """The golden log that also has the part of it that retention keeps."""
-
-    def make(self) -> None:
-        super().make()
-        copy(contents(retained(self.store())), self.store("retained"))
-
-
-LOG = RetainedLog("log-v1", write)
+LOG = GoldenLog("log-v1", write)
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
@@ -143,18 +110,8 @@ def test_every_state_is_read_without_checkpoints() -> None:
     assert LOG.read(store) == LOG.expected()
 
 
-def test_the_epochs_of_an_earlier_log_that_retention_kept_are_read() -> None:
-    store = LOG.store("retained")
-    left = {n: state for n, state in LOG.expected().items() if int(n) >= FLOOR}
-    assert states(store, FLOOR) == left
-    with pytest.raises(NotFoundError, match=f"oldest readable epoch is {FLOOR}"):
-        LogReader(store).read_at(FLOOR - 1)
-
-
 def test_the_same_changes_make_the_same_bytes() -> None:
-    whole = LOG.written()
-    assert contents(whole) == contents(LOG.store())
-    assert contents(retained(whole)) == contents(LOG.store("retained"))
+    assert contents(LOG.written()) == contents(LOG.store())
 
 
 def test_an_earlier_log_with_a_feature_of_writers_is_read_and_not_written() -> None:

@@ -39,7 +39,7 @@ class CachedStore(ObjectStore):
     """Reads immutable objects through a cache, and passes every other call on to `inner`.
 
     Objects are kept when they are read, not when they are written. Epochs, marks and hints are
-    never kept: a vacuum replaces epochs by stubs, and a place may get another database. A kept
+    never kept: a vacuum removes epochs, and a place may get another database. A kept
     object may outlive the object in the store. No live epoch names it then.
     """
 

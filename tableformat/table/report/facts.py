@@ -128,7 +128,7 @@ def read_report(
     """
     states = sorted_tables(head) if only is None else [only]
     tables = [table_facts(log, head, state) for state in states]
-    read = [*log.read_epochs(head.epoch, epochs)]
+    read = [*log.read_kept_epochs(head, epochs)]
     return ReportFacts(
         database=database_facts(log, head, tables),
         table=None if only is None else tables[0].path,

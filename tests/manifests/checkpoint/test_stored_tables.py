@@ -228,10 +228,10 @@ def test_tables_of_another_database_at_the_same_place_are_not_taken_for_ones_own
         made = table(new_table_id(), f"t{number}")
         other = make_log(store, 64, limits=SMALL).commit(change(made), other)
     # The writer of a checkpoint holds its tables, and reads only their names.
-    with pytest.raises(NotFoundError, match="replaced by another one"):
+    with pytest.raises(NotFoundError, match="was removed or replaced"):
         state.table_names()
     if not wrote:
-        with pytest.raises(NotFoundError, match="replaced by another one"):
+        with pytest.raises(NotFoundError, match="was removed or replaced"):
             state.find_table("t1")
 
 

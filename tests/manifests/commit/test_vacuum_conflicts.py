@@ -14,7 +14,7 @@ from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum import look, run
@@ -54,7 +54,7 @@ def test_all_parts_together_read_an_epoch_since_the_look_once(
         world.write()
     read: list[int] = []
 
-    def counted(store: ObjectStore, number: int) -> Epoch | Stub | None:
+    def counted(store: ObjectStore, number: int) -> Epoch | None:
         read.append(number)
         return read_slot(store, number)
 

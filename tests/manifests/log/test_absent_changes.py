@@ -11,7 +11,7 @@ import pytest
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.log.landed import find_added
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.operations import (
     Compaction,
     CompactionInput,
@@ -119,7 +119,8 @@ def raced(mine: Change, *meanwhile: Change) -> Snapshot:
     """Commit a change that loses its slot, whose epoch a vacuum then removes."""
     store = Racing()
     log = make_log(store)
-    state = log.commit(append(), with_orders(store, log))
+    created = create_database(store, lone_table=False, clock_ms=lambda: 0, slot_block=1)
+    state = log.commit(append(), log.commit(change(table()), created))
 
     def others() -> None:
         head = log.read_head()

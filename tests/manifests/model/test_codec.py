@@ -16,9 +16,7 @@ from colonnade.manifests.model.codec import (
     seal,
     unseal,
 )
-from colonnade.manifests.model.entries import ByteCheck
-from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import append, entry, make_log, with_orders
@@ -129,19 +127,6 @@ def test_metadata_of_a_column_that_is_not_a_json_object_is_damage() -> None:
 def test_malformed_epochs_are_corruption(fields: dict[str, object]) -> None:
     with pytest.raises(CorruptionError, match="malformed"):
         decode_slot(edited(epoch_bytes(), **fields), 2, "x")
-
-
-def test_a_stub_is_told_from_an_epoch_whatever_the_order_of_its_keys() -> None:
-    anchor = Anchor(epoch=5, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
-    stub = Stub(removed=3, floor=5, anchor=anchor)
-    assert decode_slot(encode_model(stub), 3, "x") == stub
-    backwards = dict(reversed(list(json.loads(unseal(encode_model(stub), "x")).items())))
-    assert decode_slot(seal(json.dumps(backwards).encode()), 3, "x") == stub
-    with pytest.raises(CorruptionError):
-        decode_slot(encode_model(stub), 4, "x")
-    for wrong in ({"floor": 2}, {"floor": 6}):
-        with pytest.raises(CorruptionError, match="above the floor"):
-            decode_slot(encode_model(stub.model_copy(update=wrong)), 3, "x")
 
 
 def test_an_epoch_keeps_all_that_it_says() -> None:

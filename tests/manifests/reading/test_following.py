@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from colonnade.manifests.epochs.first_look import FirstLook
 from colonnade.manifests.epochs.slots import FAR
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model import slot_blocks
-from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
-from colonnade.manifests.object_names import FREED, epoch_name
+from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.far_store import FarStore
 from tests.log_samples import append, change, contents, make_log, table, with_orders
 from tests.manifests.log.far import far_log
@@ -53,16 +52,14 @@ def test_a_late_checkpoint_costs_no_round_for_a_hundred_epochs(tail: int, rounds
 
 
 @pytest.mark.parametrize("trust_s", [0, 10])
-@pytest.mark.parametrize("large", [True, False])
-def test_the_mark_is_looked_for_beside_the_slots_only_where_a_block_is_not_freed_meanwhile(
-    trust_s: int, *, large: bool
+def test_the_mark_is_looked_for_beside_the_slots_only_where_no_block_is_freed_meanwhile(
+    trust_s: int,
 ) -> None:
     store, _ = far_log(80)
     store.trust_s = trust_s
-    least = SLOT_BLOCK if large else SLOT_BLOCK + 1
-    with patch.object(slot_blocks, "SLOT_BLOCK", least), store.counted() as cost:
+    with store.counted() as cost:
         assert Log(store).read_head().epoch == 80
-    assert cost.rounds == (3 if large and trust_s else 4)
+    assert cost.rounds == (3 if trust_s else 4)
 
 
 class BesideWriter(FarStore):
@@ -133,19 +130,37 @@ def test_every_gap_is_found_by_a_cold_open_as_where_slots_are_read_one_by_one() 
 
 def test_a_block_that_ends_between_the_slots_is_looked_at_again() -> None:
     near = MemoryStore()
-    with patch.object(slot_blocks, "SLOT_BLOCK", 4):
-        state = create_database(near, lone_table=False, slot_block=20)
-        log = make_log(near, 10)
-        state = log.commit(change(table(), name="create_table"), state)
-        while state.epoch < 18:
-            state = log.commit(append(), state)
-        store = FarStore(near)
-        with store.counted() as cost:
-            assert Log(store).read_head().epoch == 18
+    state = create_database(near, lone_table=False, slot_block=20)
+    log = make_log(near, 10)
+    state = log.commit(change(table(), name="create_table"), state)
+    while state.epoch < 18:
+        state = log.commit(append(), state)
+    store = FarStore(near)
+    with store.counted() as cost:
+        assert Log(store).read_head().epoch == 18
     # Slot 19 is free, and so is the sample 25, which is in the next block.
     marks = [call.name for call in cost.calls if call.name.startswith(FREED)]
     assert [name[-6] for name in marks] == ["1", "0"]
     assert cost.rounds == 4
+
+
+@pytest.mark.parametrize("epochs", [150, 1000])
+def test_a_long_log_without_its_hint_is_opened_in_five_rounds(epochs: int) -> None:
+    near = MemoryStore()
+    log = make_log(near)
+    state = with_orders(near, log)
+    while state.epoch < epochs:
+        state = log.commit(append(), state)
+        if state.epoch % 20 == 0:
+            vacuum(log, VacuumRequest(0, 10, trust_clock=True, threads=1))
+            state = log.read_head()
+    near.delete(HINT)
+    store = FarStore(near)
+    with store.counted() as cost:
+        found = Log(store).read_head(look=FirstLook(store))
+    assert contents(log, found) == contents(log, state)
+    assert cost.rounds <= 5
+    assert cost.requests <= 130
 
 
 def started(epochs: int = 4) -> tuple[MemoryStore, Snapshot]:
@@ -175,5 +190,5 @@ def test_a_log_is_not_read_for_an_error_that_it_cannot_help() -> None:
     with pytest.raises(StoreError, match="away"):
         LogFollower(store).replay(head.database, StoreError("The network is away."), 1)
     other, _ = started()
-    with pytest.raises(NotFoundError, match="was replaced by another one"):
+    with pytest.raises(NotFoundError, match="was removed or replaced"):
         LogFollower(other).replay(head.database, CorruptionError("Damaged."), 1)

@@ -99,5 +99,5 @@ def test_a_transaction_reads_nothing_of_a_database_that_has_replaced_its_own() -
     for each in [info.name for info in store.list("")]:
         store.delete(each)
     with_orders(store, make_log(store, 1))
-    with pytest.raises(NotFoundError, match="was replaced by another one"):
+    with pytest.raises(NotFoundError, match="was removed or replaced"):
         log.read_rowsets(own)

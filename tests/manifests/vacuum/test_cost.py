@@ -50,7 +50,7 @@ def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
 
 
 def test_a_vacuum_reads_no_more_after_many_vacuums() -> None:
-    """Each vacuum has left stubs that lead to its own anchor, which the next one removed."""
+    """Each vacuum has a floor of its own, whose anchor the next one removes."""
     world = World(64)
     for _ in range(8):
         world.append()
@@ -62,7 +62,7 @@ def test_a_vacuum_reads_no_more_after_many_vacuums() -> None:
     assert late <= early + 32
     newest = world.log.read_head().epoch
     world.store.delete(HINT)
-    # Without the hint a reader finds the last of 68 floors by growing steps.
+    # Without the hint a reader finds the last of 68 floors in the blocks that were not freed.
     store = FaultyStore(world.store)
     assert world.open(store).read_head().epoch == newest
     assert len(store.trace) <= 70

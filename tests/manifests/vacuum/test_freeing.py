@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -17,6 +18,7 @@ from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from tests.far_store import FarStore
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import append, change, table
 from tests.manifests.epochs.blocks import BLOCK, Blocks
@@ -53,7 +55,8 @@ def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next(every: int) ->
     assert number > 60
 
 
-def test_a_vacuum_that_slept_puts_stubs_into_freed_slots_and_harms_nothing() -> None:
+@pytest.mark.parametrize("before", ["the mark", "the deletion"])
+def test_a_vacuum_that_slept_harms_no_later_epoch(before: str) -> None:
     old = Blocks(epochs=11)
 
     def meanwhile() -> None:
@@ -62,9 +65,10 @@ def test_a_vacuum_that_slept_puts_stubs_into_freed_slots_and_harms_nothing() -> 
             old.send(append())
         old.vacuum()
 
-    store = Hooked(old.store, {("put", epoch_name(8)): meanwhile})
+    mark = old.states[0].blocks.mark(1)
+    call = ("put_if_absent", mark) if before == "the mark" else ("delete", epoch_name(4))
+    store = Hooked(old.store, {call: meanwhile})
     old.vacuum(store=store)
-    assert 8 in old.numbers()
     old.check()
     old.vacuum()
     assert 8 not in old.numbers()
@@ -117,3 +121,31 @@ def test_a_vacuum_reads_and_lists_what_came_since_the_one_before() -> None:
         old.vacuum(store=store)
         costs.append(len(store.trace))
     assert costs[1] <= costs[0] + 6 * 4, costs  # a few looks for the newest of 50 marks
+
+
+@pytest.mark.parametrize("trust_s", [0, 10])
+def test_a_mark_is_put_when_nobody_trusts_a_look_from_before_its_block_was_full(
+    trust_s: float,
+) -> None:
+    old = Blocks(epochs=9)
+    store = FarStore(old.store)
+    store.trust_s = trust_s
+    waited, marked = list[float](), list[float]()
+    log = old.open(store)
+    log.pause = waited.append
+    put = store.put_if_absent
+
+    def note(name: str, data: Data) -> PutOutcome:
+        if name.startswith(FREED):
+            marked.append(sum(waited))
+        return put(name, data)
+
+    with patch.object(store, "put_if_absent", note):
+        vacuum(log, VacuumRequest(0, 1, trust_clock=True, threads=1))
+        assert len(marked) == 2
+        assert all(trust_s - 1 < each <= trust_s for each in marked)
+        old.send(append())
+        waited.clear()
+        vacuum(log, VacuumRequest(0, 1, trust_clock=True, threads=1))
+    assert not waited
+    old.check()

@@ -1,4 +1,4 @@
-"""A vacuum lists a database in one pass, does not look at thousands of stubs, and finds gaps."""
+"""A vacuum lists a database in one pass, looks at no epoch or mark of thousands, and finds gaps."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore
@@ -50,16 +51,20 @@ def test_only_files_in_slots_of_blocks_below_the_floor_are_listed_with_their_siz
     world = World()
     world.append(20)
     head = replace(world.head, floor=15, slot_block=4)
+    for block in (0, 2):
+        put_mark(world.store, head.blocks, block)
     found = read_listing(world.store, head)
+    assert found.marks == {0, 2}
     assert found.slots == {*range(world.head.epoch + 1)}
     epochs = {each.epoch: each.info.size for each in found.files if each.epoch is not None}
     assert [*sorted(epochs)] == [*range(12)]
     assert all(epochs.values())
     others = {each.info.name for each in found.files if each.epoch is None}
-    assert others == {i.name for i in world.store.list("")} - {*map(epoch_name, found.slots)}
+    counted = {*map(epoch_name, found.slots), *map(head.blocks.mark, found.marks)}
+    assert others == {i.name for i in world.store.list("")} - counted
 
 
-def test_a_listing_on_local_disk_reads_each_folder_once_and_looks_at_no_stub(
+def test_a_listing_on_local_disk_reads_each_folder_once_and_looks_at_no_epoch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World()

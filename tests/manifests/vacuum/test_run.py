@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.errors import (
-    CommitUnknownError,
-    StoreError,
-)
+from colonnade.manifests.errors import ConflictError, StoreError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.operations import (
     Anchor,
@@ -128,6 +125,6 @@ def test_a_writer_that_slept_past_the_floor_takes_no_old_slot() -> None:
     world.append(4)
     world.wait(5)
     world.vacuum(1)
-    with pytest.raises(CommitUnknownError, match="removed by retention"):
+    with pytest.raises(ConflictError, match="removed by the vacuum"):
         world.log.commit(append(mine), slept)
     world.check()

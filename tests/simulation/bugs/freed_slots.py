@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from colonnade.manifests.commit.sending import Sending
-from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slot_reader import SlotReader
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import Operation, Vacuum
 from colonnade.manifests.model.slot_blocks import SlotBlocks
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import ObjectStore
-from colonnade.manifests.vacuum import freeing, stubs
-from colonnade.manifests.vacuum.freeing import free_slots
+from colonnade.manifests.vacuum import run
+from colonnade.manifests.vacuum.freeing import free_blocks
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.vacuumer import Vacuumer
+from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug
 
 
-@contextmanager
-def _marked_last() -> Iterator[None]:
+def _freed_first(log: Log, head: Snapshot, seen_s: float, freed: range) -> None:
     """Slots are freed before their mark is visible."""
-    later: list[tuple[Any, ...]] = []
+    slots = range(max(1, freed.stop), head.blocks.first(head.blocks.whole_below(head.floor)))
+    log.store.remove_many([*map(epoch_name, slots)])
+    free_blocks(log, head, seen_s, freed)
 
-    def free(store: ObjectStore, numbers: Sequence[int], threads: int) -> None:
-        mine, later[:] = later[:], []
-        free_slots(store, numbers)
-        for each in mine:
-            put_mark(*each)
 
-    with (
-        patch.object(freeing, "put_mark", lambda *mark: later.append(mark)),
-        patch.object(stubs, "free_slots", free),
-    ):
-        yield
+def _marked_too_far(log: Log, head: Snapshot, seen_s: float, freed: range) -> None:
+    """The block of the floor is given up, too, although the log goes on in it."""
+    end = head.blocks.first(head.blocks.of(head.floor) + 1)
+    free_blocks(log, replace(head, floor=end), seen_s, freed)
 
 
 def _follow_whatever_is_there(
     log: LogReader, state: Snapshot, target: int | None, slots: SlotReader
-) -> Any:
+) -> Snapshot | None:
     """No reader asks whether the slot of the last epoch was freed."""
-    after, freed = _real_follow_log(log, state, target, slots)
-    return after, None if after.epoch == target else freed
+    with patch("colonnade.manifests.reading.following.is_freed", lambda *_: False):
+        return _real_follow_log(log, state, target, slots)
 
 
 _real_follow_log = LogReader._follow
@@ -57,8 +55,26 @@ _real_check_end = SlotReader.check_end
 
 def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: SlotBlocks) -> Any:
     """No reader asks whether a free slot was freed."""
-    with patch("colonnade.manifests.epochs.slots.find_freed", lambda *_: None):
+    with patch("colonnade.manifests.epochs.slots.is_freed", lambda *_: False):
         return _real_check_end(slots, number, blocks)
+
+
+def _first_vacuum(log: LogReader, number: int, slots: SlotReader) -> tuple[Vacuum | None, int]:
+    """The first vacuum after the last mark is taken for the last one."""
+    vacuum, end = _real_last_vacuum(log, number, slots)
+    ops = [op for each in range(number, end) for op in _operations(slots, each)]
+    return next((op for op in ops if isinstance(op, Vacuum)), vacuum), end
+
+
+def _operations(slots: SlotReader, number: int) -> Sequence[Operation]:
+    try:
+        epoch = slots.read(number)
+    except CorruptionError:
+        return ()
+    return () if epoch is None else epoch.ops
+
+
+_real_last_vacuum = LogReader._last_vacuum
 
 
 SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
@@ -67,9 +83,21 @@ SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
 BUGS: tuple[Bug, ...] = (
     Bug(
         "a mark is put after the slots of its block are freed",
-        _marked_last,
+        lambda: patch.object(run, "free_blocks", _freed_first),
         actors=SLEEPY,
         long=True,
+        seeds=100,
+    ),
+    Bug(
+        "a block is marked before the floor is behind its end",
+        lambda: patch.object(run, "free_blocks", _marked_too_far),
+        actors=SLEEPY,
+        seeds=20,
+    ),
+    Bug(
+        "a reader without a hint begins at an earlier floor than the last",
+        lambda: patch.object(LogReader, "_last_vacuum", _first_vacuum),
+        actors=(Writer(8), Reader(3), Vacuumer(5), Vandal(3)),
         seeds=100,
     ),
     Bug(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -21,12 +21,10 @@ from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum import later_floor, look, run
+from colonnade.manifests.vacuum import look, run
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
-from colonnade.tableformat.repair import caches
-from tests.simulation.actors.every import LOSING
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.optimizer import Optimizer
@@ -44,9 +42,9 @@ def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) ->
     return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor)
 
 
-def _carried_out_first(log: Log, found: Any, request: Any) -> Any:
+def _carried_out_first(log: Log, found: Any) -> Any:
     remove(log.store, found.removal.files)
-    return _carry_out(log, found, request)
+    return _carry_out(log, found)
 
 
 _carry_out = run._carry_out
@@ -54,15 +52,6 @@ _carry_out = run._carry_out
 
 def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) -> Any:
     return _commit_change(log, replace(change, all_victims=frozenset()), base)
-
-
-@contextmanager
-def _unfinished_floors() -> Iterator[None]:
-    with (
-        patch.object(caches, "finish_floor", lambda *_, **__: None),
-        patch.object(look, "finish_floor", lambda *_, **__: None),
-    ):
-        yield
 
 
 def _anywhere(place: PagePlace) -> PagePlace:
@@ -157,20 +146,6 @@ BUGS: tuple[Bug, ...] = (
         actors=(Writer(8), Reader(3), Keeper(4), Vacuumer(5)),
         long=True,
         seeds=50,
-    ),
-    Bug(
-        "old stubs lead to the lost root after a later floor",
-        lambda: patch.object(later_floor, "_remove_roots", lambda *_: None),
-        actors=LOSING,
-        long=True,
-        seeds=50,
-    ),
-    Bug(
-        "no process finishes a later floor whose writer was killed",
-        _unfinished_floors,
-        actors=LOSING,
-        long=True,
-        seeds=100,
     ),
     Bug(
         "a vacuum removes the checkpoint that the hint leads to",

@@ -18,7 +18,7 @@ from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ColonnadeError, StoreError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
@@ -30,10 +30,10 @@ from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug, Plant
 
 
-def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
+def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch]) -> Plant:
     """A commit that asks once, and has an idea of its own about unknown outcomes."""
 
-    def take(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch | Stub:
+    def take(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
         outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
         if outcome is PutOutcome.CREATED:
             return epoch
@@ -52,7 +52,7 @@ def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object)
             return epoch
 
 
-def _busy_is_free(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch | Stub:
+def _busy_is_free(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
     """A commit that goes on to the next slot if a busy server does not show what the slot has."""
     if store.put_if_absent(epoch_name(epoch.epoch), data) is PutOutcome.CREATED:
         return epoch
@@ -62,16 +62,16 @@ def _busy_is_free(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) 
         return _next_slot(store, epoch)
 
 
-def _failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+def _failed(store: ObjectStore, epoch: Epoch) -> Epoch:
     raise StoreError("The commit failed.")
 
 
-def _absent_is_failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+def _absent_is_failed(store: ObjectStore, epoch: Epoch) -> Epoch:
     found = read_slot(store, epoch.epoch)
     return _failed(store, epoch) if found is None else found
 
 
-def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch:
     after = epoch.model_copy(update={"epoch": epoch.epoch + 1})
     store.put_if_absent(epoch_name(after.epoch), encode_epoch(after))
     return epoch
@@ -81,9 +81,9 @@ def _check_head(change: Change, *others: Any) -> None:
     check_head(replace(change, expect_epoch=None), *others)
 
 
-def _never_sent(change: Change, base: Snapshot, found: Stub, *, sent: bool) -> Exception:
+def _never_sent(change: Change, base: Snapshot, *, sent: bool) -> Exception:
     """The error of a change that no earlier send can have committed."""
-    return outdated_error(change, base, found, sent=False)
+    return outdated_error(change, base, sent=False)
 
 
 def _base_or_nothing(

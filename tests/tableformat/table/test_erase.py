@@ -101,6 +101,39 @@ def test_a_pin_holds_rows_only_where_they_are(table: colonnade.ArrowTable, tmp_p
     assert erase(table, f"name = '{MARK}'").held_by == ()
 
 
+def test_removed_epochs_that_a_pin_keeps_from_being_deleted_are_named(
+    table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    table.delete(f"name = '{MARK}'")
+    table.optimize().option("deleted-share", 0).executeCompaction()
+    database = colonnade.open_database(tmp_path / "users")
+    database.pin("reader", 3600, table.epoch)
+    report = erase(table, f"name = '{MARK}'")
+    assert mentions(tmp_path)
+    [held] = report.held_by
+    assert "files of removed epochs" in held
+    database.unpin("reader")
+    assert erase(table, f"name = '{MARK}'").held_by == ()
+    assert mentions(tmp_path) == []
+
+
+def test_an_erasure_fills_a_block_once(table: colonnade.ArrowTable, tmp_path: Path) -> None:
+    before = table.epoch
+    report = erase(table, f"name = '{MARK}'")
+    after = table.refresh().epoch
+    assert before < 64 <= after < 64 + 8
+    assert report.epochs_removed < 20
+    slots = [path.name for path in (tmp_path / "users" / "_manifest").glob("0*.json")]
+    assert len(slots) <= 1 + after - 63
+    for _ in range(3):
+        assert erase(table, f"name = '{MARK}'").held_by == ()
+    assert table.refresh().epoch == after
+    table.append(people(MARK))
+    assert erase(table, f"name = '{MARK}'").held_by == ()
+    assert mentions(tmp_path) == []
+    assert 128 <= table.refresh().epoch < 128 + 8
+
+
 def test_the_retention_of_other_tables_holds_rows_until_told_otherwise(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     table = database.create_table("users", people("x").schema)

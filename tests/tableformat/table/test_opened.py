@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
@@ -141,23 +140,21 @@ def test_epochs_before_a_head_that_cannot_be_read_can_be(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("opened", ["before", "after"])
 def test_an_epoch_below_the_floor_is_removed_while_its_file_still_exists(
-    opened: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: str, tmp_path: Path
 ) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     epochs = [table.append(rows(number)) for number in range(4)]
     other = colonnade.open(tmp_path / "t")
-    stopped = RuntimeError("killed after the epoch of the vacuum")
-    with monkeypatch.context() as patch:
-        patch.setattr("colonnade.manifests.vacuum.run.put_stubs", Mock(side_effect=stopped))
-        with pytest.raises(RuntimeError, match="killed"):
-            table.vacuum(0, force=True)
+    time = table.time_of(epochs[1])
+    table.vacuum(0, force=True)
+    assert table.time_of(epochs[1]) is None
     assert (tmp_path / "t" / epoch_name(epochs[0])).stat().st_size > 300
     if opened == "after":
         other = colonnade.open(tmp_path / "t")
     with pytest.raises(colonnade.NotFoundError, match="oldest readable epoch is 5"):
         other.scan(epoch=epochs[1])
     with pytest.raises(colonnade.NotFoundError, match="oldest readable epoch is 5"):
-        other.scan(timestamp=table.time_of(epochs[1]))
+        other.scan(timestamp=time)
     assert ids(other.scan(epoch=epochs[-1])) == [0, 1, 2, 3]
 
 

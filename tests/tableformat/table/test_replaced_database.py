@@ -79,6 +79,6 @@ def test_every_call_says_that_the_database_was_replaced_and_none_calls_it_damage
         # A writer that reads nothing first may only learn that epochs were removed.
         with pytest.raises((NotFoundError, ConflictError)):
             CALLS[name](db, table)
-        with pytest.raises(NotFoundError, match="was replaced by another one"):
+        with pytest.raises(NotFoundError, match="was removed or replaced"):
             table.refresh()
     assert (new._refresh(), new.table("a").scan().to_arrow()) == (kept, rows)

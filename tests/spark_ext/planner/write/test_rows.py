@@ -20,6 +20,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
     StoreError,
 )
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner import outdated
 from colonnade.spark_ext.planner.operations import OPS
@@ -118,9 +119,12 @@ def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def outlive(path: Path) -> None:
-    """Have retention remove the epochs up to a new one of another writer."""
-    other = colonnade.open(path)
+    """Have retention remove the epochs up to a new one of another writer, and free their block."""
+    other, database = colonnade.open(path), colonnade.open_database(path)
     other.append(pa.table({"id": [9], "name": ["z"]}))
+    for _ in range(SLOT_BLOCK // 2):
+        database.tag("t", 1)
+        database.untag("t")
     other.vacuum(0, retain_epochs=1, force=True, trust_clock=True)
 
 
