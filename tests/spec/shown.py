@@ -15,6 +15,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "docs" / "a-commit.md",
+    ROOT / "docs" / "spec" / "reading.md",
 ]
 _BLOCK = re.compile(r"(^<!-- shows ([^\n]*) -->\n```\w*\n).*?(^```$)", re.MULTILINE | re.DOTALL)
 _WIDTH = 96
