@@ -49,6 +49,7 @@ def _differences(numbers: Rows, last: np.int64) -> Rows:
     if len(numbers):
         found[0] = np.subtract(numbers[:1], last)[0]
         np.subtract(numbers[1:], numbers[:-1], out=found[1:])
+    assert found.all(), "Two rows have the same number."
     return found
 
 

@@ -41,6 +41,12 @@ def test_numbers_are_read_back_in_whatever_parts_they_were_given(
     assert (codes == 0).tolist() == [n == NEW for n in numbers]
 
 
+@pytest.mark.parametrize("parts", [[[7, NEW, 7]], [[7], [NEW], [7]]])
+def test_a_number_that_is_repeated_is_never_taken_for_none(parts: list[list[int]]) -> None:
+    with pytest.raises(AssertionError, match="the same number"):
+        encode_origins([np.array(part, np.int64) for part in parts])
+
+
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 2**32 - 2), min_size=1))
 def test_a_row_of_any_rowset_has_a_number_of_its_own(rowset: int, rows: list[int]) -> None:
     origins = origins_of(rowset, np.array(rows, np.int64))
