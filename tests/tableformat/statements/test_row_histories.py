@@ -10,12 +10,14 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
+import colonnade
 from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
@@ -269,3 +271,22 @@ def test_the_log_says_which_static_values_replace_others(
     assert row_changes(log, before, epoch, after, statics.id) == expected
     # A transaction writes values, too, that are there already.
     assert in_transaction or len(expected.moved) == moved
+
+
+def test_stored_origins_are_kept_as_long_as_their_epochs(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table._log.limits = Limits(inline_bytes=0)
+    table.append(pa.table({"k": range(9), "v": [0] * 9, "s": [""] * 9}, SCHEMA))
+    table.update({"v": 1}, "k IN (1, 4, 7)")
+
+    def origins() -> list[str]:
+        return [each.name for each in table._log.store.list("") if each.name.endswith(".origin")]
+
+    [first] = origins()
+    table.vacuum(retention_hours=1, force=True)
+    table.update({"v": 2}, "k IN (2, 4)")
+    assert first in origins()
+    table.append(pa.table({"k": [10], "v": [0], "s": [""]}, SCHEMA))
+    table.vacuum(retention_hours=0, force=True)
+    assert origins() == []
+    assert table.verify(4).is_sound
