@@ -1,6 +1,6 @@
 """The epoch log of one database. Only this module commits to it.
 
-Spec: docs/spec/epoch-log.md#writer-requirements
+Spec: docs/spec/epoch-log.md#commit
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read the epoch log of one database: its newest state, earlier states, and its epochs.
 
-Spec: docs/spec/epoch-log.md#reader-requirements
+Spec: docs/spec/epoch-log.md#head
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 If only reading a segment could tell whether one of its RowSets is live, the fold trusts the id. It
 refuses everything that the state itself contradicts.
-Spec: docs/spec/epoch-log.md#rowsets
+Spec: docs/spec/checkpoint.md#root
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The state of a database after an epoch: a value, never changed in place.
 
-Spec: docs/spec/epoch-log.md#state
+Spec: docs/spec/checkpoint.md#root
 """
 
 from __future__ import annotations

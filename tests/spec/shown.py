@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "docs" / "a-commit.md",
     ROOT / "docs" / "spec" / "reading.md",
+    ROOT / "docs" / "spec" / "epoch-log.md",
 ]
 _BLOCK = re.compile(r"(^<!-- shows ([^\n]*) -->\n```\w*\n).*?(^```$)", re.MULTILINE | re.DOTALL)
 _WIDTH = 96

@@ -1,6 +1,6 @@
 """Store the deletion vectors of one change, which may lose its slot many times.
 
-Spec: docs/spec/epoch-log.md#writer-requirements
+Spec: docs/spec/epoch-log.md#commit
 """
 
 from __future__ import annotations
