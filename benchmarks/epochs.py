@@ -36,6 +36,9 @@ SHORT = 3 * SLOT_BLOCK // 2
 KEPT = 16
 TARGET = 2.0
 
+VACUUM_MS = 2000.0
+"""A vacuum lists a mark for each 64 epochs, so its time grows with the log."""
+
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     """Open the table of a long log and vacuum it, in turn with a short log."""
@@ -62,7 +65,8 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
         statistics.median(long_s) * 1e3,
         statistics.median(short_s) * 1e3,
         median_ratio(long_s, short_s),
-        target=TARGET,
+        target=VACUUM_MS,
+        judged_by_ratio=False,
     )
     return [opened, vacuumed]
 

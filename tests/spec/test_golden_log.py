@@ -36,8 +36,6 @@ from tests.spec.golden_logs import (
     vector,
 )
 
-FLOOR = 8
-
 STATISTICS = {
     1: ColumnStatistics(min="i:-9223372036854775808", max="i:9223372036854775807"),
     2: ColumnStatistics(min="f:-inf", max="f:0.1", nulls=1, nans=2, exact=False),
