@@ -11,7 +11,7 @@ import abc
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
@@ -87,18 +87,37 @@ class EntrySegmentRecord(Model):
     epoch: Count
 
 
+class TableWriter(Model):
+    """What only writers need of a table. Later versions may add keys, which readers pass over.
+
+    A table has its `batches`, or refers to them in `stored_batches`.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    next_column_id: ColumnNumber
+    batches: dict[str, Count] | None = None
+    stored_batches: MapRef | None = None
+    constraints: tuple[CheckConstraint, ...] | None = None
+    identities: tuple[IdentityCounter, ...] | None = None
+
+    @model_validator(mode="after")
+    def _check_batches(self) -> TableWriter:
+        if self.batches is not None and self.stored_batches is not None:
+            raise ValueError("a table has its batches, or refers to them")
+        return self
+
+
 class TableRecord(Model):
     """One table with its RowSets. The fields are those of `TableState` and `RowSets`.
 
-    `sort_key` is sort order 0, and `sort_orders` has the later ones. A table has its `batches`, or
-    refers to them in `stored_batches`.
+    `sort_key` is sort order 0, and `sort_orders` has the later ones.
     """
 
     id: TableIdText
     name: str
     table_schema: TableSchema
     schema_id: Count
-    next_column_id: ColumnNumber
     sort_key: tuple[SortField, ...]
     properties: dict[str, str]
     comment: str | None = None
@@ -111,12 +130,8 @@ class TableRecord(Model):
     rowset_count: Count
     row_count: Count
     byte_count: Count
-    batches: dict[str, Count] | None = None
-    stored_batches: MapRef | None = None
     partition_layouts: tuple[tuple[PartitionField, ...], ...] | None = None
     partition_layout_id: Count | None = None
-    constraints: tuple[CheckConstraint, ...] | None = None
-    identities: tuple[IdentityCounter, ...] | None = None
     sort_orders: tuple[tuple[SortField, ...], ...] | None = None
     sort_order_id: Count | None = None
     primary_key: tuple[ColumnNumber, ...] | None = None
@@ -124,12 +139,7 @@ class TableRecord(Model):
     lifetimes: Lifetimes | None = None
     partition_key: tuple[ColumnNumber, ...] | None = None
     statics_of: TableIdText | None = None
-
-    @model_validator(mode="after")
-    def _check_batches(self) -> TableRecord:
-        if self.batches is not None and self.stored_batches is not None:
-            raise ValueError("a table has its batches, or refers to them")
-        return self
+    writer: TableWriter
 
 
 class StoredMaps(Model):
@@ -137,6 +147,16 @@ class StoredMaps(Model):
 
     records: MapRef
     names: MapRef
+
+
+class RootWriter(Model):
+    """What only writers need of a database. Later versions may add keys, as to `TableWriter`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    features: tuple[str, ...] = ()
+    pins: tuple[Pin, ...] | None = None
+    leases: tuple[Lease, ...] | None = None
 
 
 class Root(Model):
@@ -159,12 +179,10 @@ class Root(Model):
     lone_table: bool
     slot_block: SlotCount
     reader_features: tuple[str, ...]
-    writer_features: tuple[str, ...]
     tables: tuple[TableRecord, ...] = ()
     stored_tables: StoredMaps | None = None
     tags: dict[str, Count] | None = None
-    pins: tuple[Pin, ...] | None = None
-    leases: tuple[Lease, ...] | None = None
+    writer: RootWriter
     earlier: tuple[CheckpointRef, ...] = ()
 
 
@@ -189,12 +207,14 @@ def encode_root(
             lone_table=snapshot.lone_table,
             slot_block=snapshot.slot_block,
             reader_features=tuple(sorted(snapshot.reader_features)),
-            writer_features=tuple(sorted(snapshot.writer_features)),
             tables=tuple(_table_record(table) for table in tables),
             stored_tables=stored,
             tags=dict(snapshot.tags) or None,
-            pins=tuple(snapshot.pins.values()) or None,
-            leases=tuple(snapshot.leases.values()) or None,
+            writer=RootWriter(
+                features=tuple(sorted(snapshot.writer_features)),
+                pins=tuple(snapshot.pins.values()) or None,
+                leases=tuple(snapshot.leases.values()) or None,
+            ),
             earlier=tuple(earlier),
         )
     )
@@ -253,11 +273,11 @@ def root_snapshot(
         anchors=root.anchors,
         anchor_list=root.anchor_list,
         reader_features=frozenset(root.reader_features),
-        writer_features=frozenset(root.writer_features),
+        writer_features=frozenset(root.writer.features),
         tables=tables if stored is None else stored,
         tags=root.tags or {},
-        pins={pin.name: pin for pin in root.pins or ()},
-        leases={lease.job: lease for lease in root.leases or ()},
+        pins={pin.name: pin for pin in root.writer.pins or ()},
+        leases={lease.job: lease for lease in root.writer.leases or ()},
     )
 
 
@@ -273,7 +293,6 @@ def _table_record(table: TableState) -> TableRecord:
         name=table.name,
         table_schema=table.schema,
         schema_id=table.schema_id,
-        next_column_id=table.next_column_id,
         sort_key=table.sort_orders[0],
         properties=dict(table.stored_properties),
         comment=table.comment,
@@ -291,12 +310,8 @@ def _table_record(table: TableState) -> TableRecord:
         rowset_count=rowsets.rowset_count,
         row_count=rowsets.row_count,
         byte_count=rowsets.byte_count,
-        batches=None if isinstance(batches, PagedBatches) else dict(batches) or None,
-        stored_batches=batches.described() if isinstance(batches, PagedBatches) else None,
         partition_layouts=table.partition_layouts or None,
         partition_layout_id=table.partition_layout_id or None,
-        constraints=table.constraints or None,
-        identities=table.identities or None,
         sort_orders=table.sort_orders[1:] or None,
         sort_order_id=table.sort_order_id or None,
         primary_key=table.primary_key or None,
@@ -304,14 +319,21 @@ def _table_record(table: TableState) -> TableRecord:
         lifetimes=table.lifetimes,
         partition_key=table.partition_key or None,
         statics_of=table.statics_of,
+        writer=TableWriter(
+            next_column_id=table.next_column_id,
+            batches=None if isinstance(batches, PagedBatches) else dict(batches) or None,
+            stored_batches=batches.described() if isinstance(batches, PagedBatches) else None,
+            constraints=table.constraints or None,
+            identities=table.identities or None,
+        ),
     )
 
 
 def _table_state(record: TableRecord, read_batches: ReadBatches) -> TableState:
-    table, stored = TableId(record.id), record.stored_batches
-    batches: Mapping[str, int] = record.batches or {}
-    if stored is not None:
-        batches = read_batches(table, record.created_epoch, stored)
+    table, writer = TableId(record.id), record.writer
+    batches: Mapping[str, int] = writer.batches or {}
+    if writer.stored_batches is not None:
+        batches = read_batches(table, record.created_epoch, writer.stored_batches)
     rowsets = RowSets(
         segments=tuple(
             EntrySegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
@@ -327,7 +349,7 @@ def _table_state(record: TableRecord, read_batches: ReadBatches) -> TableState:
         name=record.name,
         schema=record.table_schema,
         schema_id=record.schema_id,
-        next_column_id=record.next_column_id,
+        next_column_id=writer.next_column_id,
         sort_orders=(record.sort_key, *(record.sort_orders or ())),
         stored_properties=record.properties,
         comment=record.comment,
@@ -338,8 +360,8 @@ def _table_state(record: TableRecord, read_batches: ReadBatches) -> TableState:
         batches=batches,
         partition_layouts=record.partition_layouts or (),
         partition_layout_id=record.partition_layout_id or 0,
-        constraints=record.constraints or (),
-        identities=record.identities or (),
+        constraints=writer.constraints or (),
+        identities=writer.identities or (),
         sort_order_id=record.sort_order_id or 0,
         primary_key=record.primary_key or (),
         tombstones=record.tombstones or (),

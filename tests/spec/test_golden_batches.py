@@ -66,10 +66,11 @@ def test_its_checkpoints_have_batches_in_several_pages() -> None:
     found = read_hint(LOG.store())
     assert found is not None
     orders, trips = found[1].tables
-    assert orders.stored_batches is not None
-    assert orders.stored_batches.pages > 1
-    assert (orders.batches, orders.stored_batches.count) == (None, 63)
-    assert (trips.batches, trips.stored_batches) == ({"few": 3}, None)
+    stored = orders.writer.stored_batches
+    assert stored is not None
+    assert stored.pages > 1
+    assert (orders.writer.batches, stored.count) == (None, 63)
+    assert (trips.writer.batches, trips.writer.stored_batches) == ({"few": 3}, None)
 
 
 def test_the_log_is_still_written_the_same() -> None:

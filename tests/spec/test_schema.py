@@ -86,7 +86,10 @@ def test_the_schema_refuses_an_unknown_key_and_the_lack_of_a_required_one(kind: 
         assert not validator(kind).is_valid({k: v for k, v in body.items() if k != key})
 
 
-def test_every_object_of_the_schema_is_closed() -> None:
+def test_every_object_of_the_schema_is_closed_but_what_only_writers_need() -> None:
     models = json.loads(PATH.read_text("utf-8"))["$defs"]
     assert len(models) > 50
-    assert [name for name, each in models.items() if each.get("additionalProperties", 1)] == []
+    open_ones = ["RootWriter", "TableWriter"]
+    assert [
+        name for name, each in models.items() if each.get("additionalProperties", 1)
+    ] == open_ones

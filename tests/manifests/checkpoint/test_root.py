@@ -15,7 +15,7 @@ from colonnade.manifests.checkpoint.root import (
     encode_table_record,
     plan_earlier,
 )
-from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.log.log import create_database
 from colonnade.manifests.model.codec import byte_check, unseal
 from colonnade.manifests.state.snapshot import BatchMap
@@ -59,10 +59,12 @@ NO_ENTRIES = {
 
 
 def test_a_table_that_states_its_batches_twice_is_refused() -> None:
-    record = {**encode_table_record(table_state()), "batches": {"app": 7}}
+    record = encode_table_record(table_state())
+    record["writer"]["batches"] = {"app": 7}
     assert decode_table_record(record, "a record", no_batches).batches == {"app": 7}
+    record["writer"]["stored_batches"] = NO_ENTRIES
     with pytest.raises(CorruptionError, match="a record"):
-        decode_table_record({**record, "stored_batches": NO_ENTRIES}, "a record", no_batches)
+        decode_table_record(record, "a record", no_batches)
 
 
 def test_a_root_that_has_tables_and_refers_to_them_is_refused() -> None:
@@ -72,6 +74,25 @@ def test_a_root_that_has_tables_and_refers_to_them_is_refused() -> None:
     assert decode_root_value(stored, 0, "a root").stored_tables is not None
     with pytest.raises(CorruptionError, match="a root"):
         decode_root_value({**stored, "tables": [encode_table_record(table_state())]}, 0, "a root")
+
+
+def test_a_later_version_may_add_keys_that_concern_writers_alone() -> None:
+    """A writer that does not know them is refused by a writer feature."""
+    head = create_database(MemoryStore(), lone_table=False)
+    plain = encode_table_record(table_state())
+    record = encode_table_record(table_state())
+    record["writer"]["later"] = [1]
+    assert decode_table_record(record, "x", no_batches) == decode_table_record(
+        plain, "x", no_batches
+    )
+    root = json.loads(unseal(encode_root(head, ()), "a root"))
+    root["writer"] |= {"features": ["later"], "later": [1]}
+    assert decode_root_value(root, 0, "a root").writer.features == ("later",)
+    for stated in (root, {**root, "tables": [record]}):
+        with pytest.raises(UnsupportedFormatError, match="newer"):
+            decode_root_value({**stated, "newer": 1}, 0, "a root")
+    with pytest.raises(UnsupportedFormatError, match="newer"):
+        decode_table_record({**record, "newer": 1}, "a record", no_batches)
 
 
 def no_batches(*_: object) -> BatchMap:

@@ -111,7 +111,7 @@ def test_few_batches_stay_in_the_record_of_their_table() -> None:
     store, _, state = with_batches(2)
     found = read_hint(store)
     assert found is not None
-    assert found[1].tables[0].stored_batches is None
+    assert found[1].tables[0].writer.stored_batches is None
     assert state.tables[ORDERS].batches == {"app0": 0, "app1": 1}
 
 
