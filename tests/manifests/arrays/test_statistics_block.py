@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colonnade.manifests.arrays.segment_statistics import (
+    StatisticsVectors,
+    decode_statistics,
+    encode_statistics,
+)
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
 from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound, encode_bound
 from tests.tagged import tagged, untagged
 
 KINDS: tuple[st.SearchStrategy[Any], ...] = (
@@ -103,3 +111,75 @@ def test_a_summary_counts_everything_and_its_bounds_leave_no_rowset_out(
     assert untagged(summary.min or "") == min(untagged(e.min or "") for e in bounded)
     assert untagged(summary.max or "") == max(untagged(e.max or "") for e in bounded)
     assert summary.exact == all(each.exact for each in present)
+
+
+WIDENINGS = (
+    ("int", "long", "decimal(21,2)", "decimal(38,4)"),
+    ("byte", "short", "int", "double"),
+    ("decimal(5,2)", "decimal(9,2)", "decimal(20,7)"),
+    ("float", "double"),
+    ("date", "timestamp_ntz"),
+    ("char(3)", "varchar(9)", "string"),
+)
+
+
+def some_bounds(data: st.DataObject, name: str) -> ColumnStatistics | None:
+    """Statistics of a RowSet that was written when its column had this type."""
+    if not data.draw(st.integers(0, 4)):
+        return None
+    kind = bound_tag(name)
+    values: st.SearchStrategy[Any] = st.integers(-127, 127)
+    if kind in ("f", "s"):
+        values = st.floats(-9, 9, width=32) if kind == "f" else st.text("ab", max_size=3)
+    low, high = sorted((data.draw(values), data.draw(values)))
+    least, most = (encode_bound(each, kind) for each in (low, high))
+    return ColumnStatistics(min=least, max=most, nulls=data.draw(st.integers(0, 3)))
+
+
+def values_in(statistics: ColumnStatistics | None, tag: str) -> tuple[Bound, Bound] | None:
+    """Both bounds as values of a type, found one by one."""
+    if statistics is None or statistics.min is None or statistics.max is None:
+        return None
+    return decode_bound(statistics.min, tag), decode_bound(statistics.max, tag)
+
+
+@given(st.sampled_from(WIDENINGS), st.data())
+def test_rowsets_of_all_types_that_a_column_had_have_the_bounds_of_its_present_type(
+    steps: tuple[str, ...], data: st.DataObject
+) -> None:
+    """Segments hold them together, are divided, summed up, stored, and read under a wider type."""
+    parts: list[Lists] = [
+        [some_bounds(data, name) for _ in range(data.draw(st.integers(0, 3)))] for name in steps
+    ]
+    every = [each for part in parts for each in part]
+    blocks = [StatisticsBlock.of(part) for part in parts]
+    whole = concat_statistics(blocks, [len(part) for part in parts])
+    last = SchemaField(id=1, name="c", type=steps[-1])
+    wanted = bound_tag(last.type)
+    if every:
+        stored = encode_statistics(whole).model_dump_json()
+        vectors = StatisticsVectors.model_validate_json(stored)
+        whole = decode_statistics(vectors, len(every), last, "segment")
+    found = whole.bounds().in_tag(wanted)
+    assert found is not None
+    for at, (one, again) in enumerate(zip(every, as_list(whole), strict=True)):
+        ends = values_in(one, wanted)
+        assert values_in(again, wanted) == ends
+        assert bool(found.known[at]) == (ends is not None)
+        assert ends is None or (found.low[at], found.high[at]) == ends
+    summary = whole.summary(np.full(len(every), 9, np.int64)) if every else None
+    if summary is not None:
+        known = [ends for each in every if (ends := values_in(each, wanted)) is not None]
+        least, most = min(low for low, _ in known), max(high for _, high in known)  # type: ignore[type-var]
+        assert values_in(summary, wanted) == (least, most)
+
+
+@pytest.mark.parametrize("steps", WIDENINGS)
+def test_bounds_of_a_wider_type_say_nothing_of_a_narrower_one(steps: tuple[str, ...]) -> None:
+    narrow, wide = bound_tag(steps[0]), bound_tag(steps[-1])
+    value: Bound = {"f": 1.0, "s": "a"}.get(wide, 1)
+    text = encode_bound(value, wide)
+    bounds = StatisticsBlock.of([ColumnStatistics(min=text, max=text)]).bounds()
+    assert (bounds.in_tag(narrow) is None) == (narrow != wide)
+    nothing = StatisticsBlock.of([ColumnStatistics(nulls=1)]).bounds()
+    assert nothing.in_tag(narrow) is not None
