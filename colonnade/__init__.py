@@ -62,6 +62,7 @@ _PLACES = {
     "DropPrimaryKey": "colonnade.tableformat.table.alteration",
     "Finding": "colonnade.tableformat.verify.findings",
     "Generation": "colonnade.manifests.model.schema",
+    "NameReference": "colonnade.manifests.model.schema",
     "History": "colonnade.tableformat.table.history",
     "HistoryEntry": "colonnade.tableformat.table.history",
     "IdentityColumn": "colonnade.manifests.model.schema",

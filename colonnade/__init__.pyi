@@ -20,6 +20,7 @@ from colonnade.manifests.model.schema import ColumnDefault as ColumnDefault
 from colonnade.manifests.model.schema import Generation as Generation
 from colonnade.manifests.model.schema import IdentityColumn as IdentityColumn
 from colonnade.manifests.model.schema import MapType as MapType
+from colonnade.manifests.model.schema import NameReference as NameReference
 from colonnade.manifests.model.schema import SchemaField as SchemaField
 from colonnade.manifests.model.schema import StructType as StructType
 from colonnade.manifests.model.schema import TableSchema as TableSchema
@@ -133,6 +134,7 @@ __all__ = [
     "MapType",
     "MissingObjectError",
     "MoveColumn",
+    "NameReference",
     "NotFoundError",
     "Optimize",
     "PinnedEpoch",

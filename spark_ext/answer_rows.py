@@ -142,6 +142,6 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         shown_properties(state),
         [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],
         snapshot.epoch,
-        {each.name: each.sql for each in state.constraints},
+        {each.name: each.text(state.schema) for each in state.constraints},
         {each.name: next_value(state.identities, each) for each in identity_columns(state.schema)},
     )

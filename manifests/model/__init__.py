@@ -13,6 +13,7 @@
     regions.py  range_tombstones.py         rows by the bounds of their values; such rows deleted
     lifetimes.py  hidden_columns.py         when rows expire; when they were written
     generated.py                            columns that follow from other columns
+    stated_sql.py                           stored text, by the present names of its columns
     statics.py                              columns with one value for each partition key
     operations.py                           what an epoch does to a database
     epoch.py                                the content of a slot

@@ -13,7 +13,8 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from colonnade.manifests.model.entries import ColumnNumber
-from colonnade.manifests.model.schema import Model, SchemaField, TableSchema
+from colonnade.manifests.model.schema import Model, NameReferences, SchemaField, TableSchema
+from colonnade.manifests.model.stated_sql import present_text
 
 ConstraintName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
@@ -21,12 +22,18 @@ ConstraintName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 class CheckConstraint(Model):
     """A condition on rows, as SQL text.
 
-    `columns` are the ids of the top-level columns that the condition reads.
+    `columns` are the ids of the top-level columns that the condition reads. `sql` is the condition
+    as it was stated. It names columns at `references`; without any, its columns keep their names.
     """
 
     name: ConstraintName
     sql: Annotated[str, StringConstraints(min_length=1, max_length=65_536)]
     columns: tuple[ColumnNumber, ...]
+    references: NameReferences = ()
+
+    def text(self, schema: TableSchema) -> str:
+        """Return the condition with the present names of the columns that it reads."""
+        return present_text(self.sql, self.references, schema)
 
     def __str__(self) -> str:
         return f"{self.name} CHECK ({self.sql})"

@@ -7,7 +7,8 @@ Spec: docs/spec/types.md#generated-columns
 
 from __future__ import annotations
 
-from colonnade.manifests.model.schema import SchemaField, TableSchema, walk
+from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, walk
+from colonnade.manifests.model.stated_sql import present_text
 
 
 def generated_fields(schema: TableSchema) -> tuple[SchemaField, ...]:
@@ -24,6 +25,11 @@ def sources_of(column: SchemaField, schema: TableSchema) -> tuple[SchemaField, .
     """Return the columns that a generated column reads, in the order of the schema."""
     ids = set(() if column.generated is None else column.generated.columns)
     return tuple(field for field in schema.fields if field.id in ids)
+
+
+def expression_of(generation: Generation, schema: TableSchema) -> str:
+    """Return the expression with the present names of the columns that it reads."""
+    return present_text(generation.sql, generation.references, schema)
 
 
 def problem_of(schema: TableSchema) -> str | None:

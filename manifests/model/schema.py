@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
@@ -209,15 +210,35 @@ class IdentityColumn(InputModel):
 
 
 @public
+class NameReference(Model):
+    """Where SQL text names a column or a field: in code points, from the start of the text."""
+
+    offset: Annotated[int, Field(ge=0, le=65_535)]
+    length: Annotated[int, Field(ge=1, le=65_536)]
+    field: Annotated[int, Field(ge=1, le=2_147_483_647)]
+
+
+def _check_references(references: tuple[NameReference, ...]) -> tuple[NameReference, ...]:
+    if any(one.offset + one.length > other.offset for one, other in pairwise(references)):
+        raise ValueError("references ascend and do not overlap")
+    return references
+
+
+NameReferences = Annotated[tuple[NameReference, ...], AfterValidator(_check_references)]
+
+
+@public
 class Generation(Model):
     """How a generated column follows from other columns of its row.
 
-    `sql` is an expression in Spark SQL. It reads the columns that have, or had, the ids `columns`.
-    Every session evaluates it in ANSI mode and in the time zone `time_zone`.
+    `sql` is an expression in Spark SQL as it was stated. It reads the columns with the ids
+    `columns`, and names them at `references` (`stated_sql.py`); without any, its columns keep their
+    names. Every session evaluates it in ANSI mode and in the time zone `time_zone`.
     """
 
     sql: Annotated[str, Field(min_length=1, max_length=65_536)]
     columns: tuple[Annotated[int, Field(ge=1, le=2_147_483_647)], ...]
+    references: NameReferences = ()
     time_zone: Annotated[str, Field(min_length=1, max_length=255)]
 
 

@@ -6,10 +6,11 @@ Grammar: docs/predicates.md
 from __future__ import annotations
 
 import importlib
+from collections.abc import Collection
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import NameReference, SchemaField, TableSchema
 from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
 from colonnade.tableformat.predicate.expressions import Operand, Predicate
 from colonnade.tableformat.predicate.row_values import RowValue
@@ -62,6 +63,19 @@ def reads_whole(text: str, column: SchemaField) -> bool:
     """
     module = importlib.import_module("colonnade.tableformat.predicate.whole_values")
     found: bool = module.read_whole(text, column)
+    return found
+
+
+def references(
+    text: str, schema: TableSchema, columns: Collection[int]
+) -> tuple[NameReference, ...]:
+    """Return where SQL text names columns, and fields inside them, in ascending order.
+
+    `columns` are the ids of all columns that it reads. Returns nothing where the text may mean
+    something else by a name: if only Spark can read it, or if it gives names of its own.
+    """
+    module = importlib.import_module("colonnade.tableformat.predicate.column_names")
+    found: tuple[NameReference, ...] = module.references(text, schema, columns)
     return found
 
 

@@ -91,8 +91,12 @@ def read_value(text: str) -> Operand | Predicate:
         return reader.predicate(tree) if literal is None else literal
 
 
+def tokens_of(text: str) -> Sequence[Token]:
+    return list(_whole_strings(_DIALECT.tokenize(text), text))
+
+
 def parse_tree(text: str) -> exp.Expr:
-    tokens = list(_whole_strings(_DIALECT.tokenize(text), text))
+    tokens = list(tokens_of(text))
     _refuse_what_is_dropped(tokens, text)
     trees = _DIALECT.parser().parse_into(exp.Condition, _exact_decimals(tokens), text)
     if not trees or trees[0] is None:

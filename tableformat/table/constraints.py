@@ -13,7 +13,7 @@ from colonnade.manifests.model.constraints import CheckConstraint, find_constrai
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import bind, parse_predicate
 from colonnade.tableformat.predicate.bound import compared_columns
-from colonnade.tableformat.predicate.sql import reads_whole
+from colonnade.tableformat.predicate.sql import reads_whole, references
 from colonnade.tableformat.types.text_form import is_padded
 
 
@@ -46,7 +46,12 @@ class NewConstraint:
                     f" Spark: {error.message}"
                 ) from error
             ids = frozenset(schema.field(name).id for name in self.columns)
-        return CheckConstraint(name=self.name, sql=self.condition, columns=tuple(sorted(ids)))
+        return CheckConstraint(
+            name=self.name,
+            sql=self.condition,
+            columns=tuple(sorted(ids)),
+            references=references(self.condition, schema, ids),
+        )
 
 
 def make_constraints(
@@ -98,21 +103,24 @@ def check_free(name: str, constraints: Iterable[CheckConstraint]) -> None:
 
 
 def check_needed(constraint: CheckConstraint, before: TableSchema, after: TableSchema) -> None:
-    """Refuse to drop, rename or widen a column so that a constraint would mean something else.
+    """Refuse to drop or widen a column so that a constraint would mean something else.
+
+    A column may get another name if the constraint says where it names it.
 
     `before` are the columns that the constraint was stated for. Raises InvalidInputError that names
     the column and the constraint.
     """
     for old in constraint.fields(before):
-        compares = _compares_values(constraint, before, old)
-        found = places(after.fields)
-        done = change_of(old, found, keeps_meaning=compares)
-        if done is None and is_reshaped(old, found) and reads_whole(constraint.sql, old):
+        text, found = constraint.text(before), places(after.fields)
+        compares = _compares_values(text, before, old)
+        whole = reads_whole(text, old)
+        done = change_of(old, found, keeps_meaning=compares, by_id=bool(constraint.references))
+        if done is None and whole and is_reshaped(old, found, names=True):
             done = CHANGED_INSIDE
         if done is not None:
             raise InvalidInputError(
                 f"Column {old.name!r} cannot be {done}: the constraint {constraint.name!r}, CHECK"
-                f" ({constraint.sql}), reads it; drop the constraint first."
+                f" ({text}), reads it; drop the constraint first."
             )
 
 
@@ -124,35 +132,38 @@ PlacedField = tuple[tuple[str, ...], SchemaField]
 
 
 def change_of(
-    column: SchemaField, after: Mapping[int, PlacedField], *, keeps_meaning: bool
+    column: SchemaField, after: Mapping[int, PlacedField], *, keeps_meaning: bool, by_id: bool
 ) -> str | None:
     """Return what happens to a column or a field inside it, if SQL text could not read it.
 
     `after` are the later fields by `places`. `keeps_meaning` says whether the text means the same
-    for a wider type.
+    for a wider type, and `by_id` whether it names columns by id.
     """
     for number, (path, field) in places([column]).items():
         found = after.get(number)
         if found is None:
             return "dropped" if field is column else CHANGED_INSIDE
-        if found[0] != path:
+        if found[0] != path and not by_id:
             return "renamed"
         if isinstance(field.type, str) and found[1].type != field.type and not keeps_meaning:
             return "changed to another type"
     return None
 
 
-def is_reshaped(column: SchemaField, after: Mapping[int, PlacedField]) -> bool:
+def is_reshaped(column: SchemaField, after: Mapping[int, PlacedField], *, names: bool) -> bool:
     """Return whether a column has got, lost or moved fields inside it.
 
-    `after` are the later fields by `places`, and have the column.
+    `after` are the later fields by `places`, and have the column. `names` says whether another name
+    of a field counts.
     """
-    return _shape(after[column.id][1]) != _shape(column)
+    return _shape(after[column.id][1], names) != _shape(column, names)
 
 
-def _shape(field: SchemaField) -> tuple[object, ...]:
-    """Return the fields inside a column in their order, each by its id."""
-    return tuple((each.id, _shape(each)) for each in field.children())
+def _shape(field: SchemaField, names: bool) -> tuple[object, ...]:
+    """Return the fields inside a column in their order, each by its id, and perhaps its name."""
+    return tuple(
+        (each.id, each.name if names else "", _shape(each, names)) for each in field.children()
+    )
 
 
 def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, PlacedField]:
@@ -164,7 +175,7 @@ def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[i
     return found
 
 
-def _compares_values(constraint: CheckConstraint, schema: TableSchema, column: SchemaField) -> bool:
+def _compares_values(text: str, schema: TableSchema, column: SchemaField) -> bool:
     """Return whether a constraint only compares a column with literals.
 
     The result of such a comparison does not change when the column widens. A comparison of two
@@ -174,7 +185,7 @@ def _compares_values(constraint: CheckConstraint, schema: TableSchema, column: S
     if not isinstance(column.type, str) or is_padded(column.type):
         return False
     try:
-        condition = bind(parse_predicate(constraint.sql), schema)
+        condition = bind(parse_predicate(text), schema)
     except InvalidInputError:
         return False
     return column.id not in compared_columns(condition)

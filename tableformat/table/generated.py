@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema
 from colonnade.manifests.model.void import VOID
+from colonnade.tableformat.predicate.sql import reads_whole, references
 from colonnade.tableformat.table.constraints import (
     CHANGED_INSIDE,
     change_of,
@@ -57,7 +58,12 @@ class NewGenerated:
         if field.type == VOID:
             raise _refusal(field, "is void; give it the type of its values")
         ids = self._sources(field, schema)
-        made = Generation(sql=self.sql, columns=tuple(sorted(ids)), time_zone=self.time_zone)
+        made = Generation(
+            sql=self.sql,
+            columns=tuple(sorted(ids)),
+            references=references(self.sql, schema, ids),
+            time_zone=self.time_zone,
+        )
         new = field.model_copy(update={"generated": made})
         return TableSchema(fields=tuple(new if f is field else f for f in schema.fields))
 
@@ -99,7 +105,7 @@ def _carried(described: TableSchema) -> tuple[NewGenerated, ...]:
     return tuple(
         NewGenerated(
             field.name,
-            field.generated.sql,
+            expression_of(field.generated, described),
             tuple(source.name for source in sources_of(field, described)),
             field.generated.time_zone,
         )
@@ -132,14 +138,17 @@ def check_sources(before: TableSchema, after: TableSchema) -> None:
     types = {field.id: field.type for field in before.fields}
     for field in generated_fields(after):
         for source in sources_of(field, before):
-            done = change_of(source, found, keeps_meaning=False)
-            if done is None and is_reshaped(source, found):
+            assert field.generated is not None
+            by_id = bool(field.generated.references)
+            done = change_of(source, found, keeps_meaning=False, by_id=by_id)
+            text = expression_of(field.generated, before)
+            whole = bool(source.children()) and reads_whole(text, source)
+            if done is None and is_reshaped(source, found, names=whole):
                 done = CHANGED_INSIDE
             if done is not None:
-                assert field.generated is not None
                 raise InvalidInputError(
                     f"Column {source.name!r} cannot be {done}: the generated column {field.name!r},"
-                    f" {field.generated.sql}, reads it; drop that column first."
+                    f" {text}, reads it; drop that column first."
                 )
         if field.default is not None or not field.nullable or types[field.id] != field.type:
             raise InvalidInputError(

@@ -22,6 +22,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.generated import expression_of
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
@@ -132,7 +133,7 @@ class OpenTable:
     @property
     def constraints(self) -> dict[str, str]:
         """The conditions that every row meets, as SQL text by name."""
-        return {each.name: each.sql for each in self._state.constraints}
+        return {each.name: each.text(self._state.schema) for each in self._state.constraints}
 
     @property
     def next_identities(self) -> dict[str, int | None]:
@@ -148,8 +149,12 @@ class OpenTable:
     @property
     def generated(self) -> dict[str, str]:
         """The expressions of generated columns, as SQL text by column."""
-        fields = self._state.schema.fields
-        return {each.name: each.generated.sql for each in fields if each.generated is not None}
+        schema = self._state.schema
+        return {
+            each.name: expression_of(each.generated, schema)
+            for each in schema.fields
+            if each.generated is not None
+        }
 
     def refresh(self: T) -> T:
         """Look for newer epochs, and return this table; costs one GET when there are none."""

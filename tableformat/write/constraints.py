@@ -28,6 +28,7 @@ class BoundConstraint:
 
     table: str
     constraint: CheckConstraint
+    text: str
     condition: BoundPredicate
     columns: tuple[str, ...]
 
@@ -46,7 +47,7 @@ class BoundConstraint:
         values = shown_values(rows, row, self.columns)
         return InvalidInputError(
             f"Constraint {self.constraint.name!r} of table {self.table!r}, CHECK"
-            f" ({self.constraint.sql}), does not hold for a row with {values or 'any values'};"
+            f" ({self.text}), does not hold for a row with {values or 'any values'};"
             f" {outcome}."
         )
 
@@ -108,17 +109,18 @@ def decided_by(
 
 
 def _bind(table: str, constraint: CheckConstraint, schema: TableSchema) -> BoundConstraint:
+    text = constraint.text(schema)
     try:
-        condition = bind(parse_predicate(constraint.sql), schema)
+        condition = bind(parse_predicate(text), schema)
     except InvalidInputError as error:
         raise InvalidInputError(
             f"Rows cannot be written to table {table!r} without Spark, because only Spark can check"
-            f" its constraint {constraint.name!r}, CHECK ({constraint.sql}); write them with Spark."
+            f" its constraint {constraint.name!r}, CHECK ({text}); write them with Spark."
             f" {error.message}"
         ) from error
     ids = condition.column_ids
     names = tuple(field.name for field in schema.fields if field.id in ids)
-    return BoundConstraint(table, constraint, condition, names)
+    return BoundConstraint(table, constraint, text, condition, names)
 
 
 def shown_values(rows: pa.RecordBatch, row: int, columns: Iterable[str]) -> str:

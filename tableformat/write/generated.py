@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, type_text
 from colonnade.tableformat.predicate.row_values import WHOLE, RowValue
 from colonnade.tableformat.predicate.sql import parse_row_value
@@ -29,7 +29,7 @@ class BoundGeneration:
 
     table: str
     field: SchemaField
-    generation: Generation
+    text: str
     value: RowValue
     sources: tuple[str, ...]
 
@@ -68,8 +68,7 @@ class BoundGeneration:
 
     @property
     def _title(self) -> str:
-        name, sql = self.field.name, self.generation.sql
-        return f"Column {name!r} of table {self.table!r}, generated as {sql},"
+        return f"Column {self.field.name!r} of table {self.table!r}, generated as {self.text},"
 
 
 def bind_generations(table: str, schema: TableSchema) -> tuple[BoundGeneration, ...]:
@@ -101,7 +100,7 @@ def bind_expression(field: SchemaField, generation: Generation, schema: TableSch
     Raises InvalidInputError for an expression that only Spark can evaluate, or of a type that the
     column does not hold; NotFoundError for an unknown column.
     """
-    value = parse_row_value(generation.sql, schema, generation.time_zone)
+    value = parse_row_value(expression_of(generation, schema), schema, generation.time_zone)
     if not _holds(field, value.type):
         raise InvalidInputError(
             f"Its type {type_text(field.type)} does not hold all values of type {value.type};"
@@ -112,16 +111,17 @@ def bind_expression(field: SchemaField, generation: Generation, schema: TableSch
 
 def _bind(table: str, field: SchemaField, schema: TableSchema) -> BoundGeneration:
     assert field.generated is not None
+    text = expression_of(field.generated, schema)
     try:
         value = bind_expression(field, field.generated, schema)
     except InvalidInputError as error:
         raise InvalidInputError(
             f"Rows cannot be written to table {table!r} without Spark, because only Spark can"
-            f" compute its column {field.name!r}, generated as {field.generated.sql}; write them"
+            f" compute its column {field.name!r}, generated as {text}; write them"
             f" with Spark. {error.message}"
         ) from error
     names = tuple(each.name for each in sources_of(field, schema))
-    return BoundGeneration(table, field, field.generated, value, names)
+    return BoundGeneration(table, field, text, value, names)
 
 
 def _holds(field: SchemaField, kind: str) -> bool:

@@ -6,12 +6,20 @@ Spec: docs/spec/types.md#replaced-tables
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from colonnade.manifests.model.column_properties import by_id, by_name
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.identity import IdentityCounter, identity_columns, last_value
 from colonnade.manifests.model.lifetimes import renumbered
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
+from colonnade.manifests.model.schema import (
+    Generation,
+    SchemaField,
+    TableSchema,
+    type_text,
+    walk,
+)
 from colonnade.manifests.state.snapshot import TableState
 
 
@@ -30,8 +38,7 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
         each.model_copy(update={"column": ids[each.column]}) for each in design.partition_fields
     )
     constraints = design.constraints and tuple(
-        each.model_copy(update={"columns": tuple(ids[column] for column in each.columns)})
-        for each in design.constraints
+        each.model_copy(update=_read(each, ids)) for each in design.constraints
     )
     return design.model_copy(
         update={
@@ -79,7 +86,12 @@ def _last_values(fields: Iterable[SchemaField], before: TableState) -> tuple[Ide
 
 def _renumbered(field: SchemaField, ids: dict[int, int]) -> SchemaField:
     nested = field.with_children(_renumbered(child, ids) for child in field.children())
-    generated = field.generated and field.generated.model_copy(
-        update={"columns": tuple(sorted(ids[column] for column in field.generated.columns))}
-    )
+    generated = field.generated and field.generated.model_copy(update=_read(field.generated, ids))
     return nested.model_copy(update={"id": ids[field.id], "generated": generated})
+
+
+def _read(stated: CheckConstraint | Generation, ids: dict[int, int]) -> dict[str, Any]:
+    """Return what a stored text reads, by the new ids of the columns."""
+    places = (each.model_copy(update={"field": ids[each.field]}) for each in stated.references)
+    columns = sorted(ids[column] for column in stated.columns)
+    return {"columns": tuple(columns), "references": tuple(places)}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.table.generated import NewGenerated
 
@@ -19,7 +19,7 @@ def described(schema: TableSchema) -> list[dict[str, Any]]:
     return [
         {
             "column": field.name,
-            "sql": field.generated.sql,
+            "sql": expression_of(field.generated, schema),
             "reads": [source.name for source in sources_of(field, schema)],
             "time_zone": field.generated.time_zone,
         }

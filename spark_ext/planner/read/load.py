@@ -88,7 +88,9 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "comment": table.comment,
         "sort_key": described_order(table.sort_key, table.schema),
         "partitioning": described_layout(table.partition_fields, table.schema),
-        "constraints": [{"name": each.name, "condition": each.sql} for each in table.constraints],
+        "constraints": [
+            {"name": each.name, "condition": each.text(shown.schema)} for each in table.constraints
+        ],
     }
 
 

@@ -46,7 +46,7 @@ class ConstrainedRows:
         if self._known is not None and self._known.schema == table.schema:
             met = {_values(each) for each in self._log.read_rowsets(self._known)}
         for rule in bind_constraints(after.name, self._added, after.schema):
-            violated = Not(parse_predicate(rule.constraint.sql))
+            violated = Not(parse_predicate(rule.text))
             found = self._log.read_rowsets(after, rowset_filter(after, violated))
             rowsets = [each for each in found if _values(each) not in met]
             plan = plan_scan(after, base.epoch, rowsets, rule.columns or None, violated)

@@ -170,14 +170,15 @@ def test_rowsets_of_all_types_that_a_column_had_have_the_bounds_of_its_present_t
     summary = whole.summary(np.full(len(every), 9, np.int64)) if every else None
     if summary is not None:
         known = [ends for each in every if (ends := values_in(each, wanted)) is not None]
-        least, most = min(low for low, _ in known), max(high for _, high in known)  # type: ignore[type-var]
+        least, most = min(low for low, _ in known), max(high for _, high in known)
         assert values_in(summary, wanted) == (least, most)
 
 
 @pytest.mark.parametrize("steps", WIDENINGS)
 def test_bounds_of_a_wider_type_say_nothing_of_a_narrower_one(steps: tuple[str, ...]) -> None:
     narrow, wide = bound_tag(steps[0]), bound_tag(steps[-1])
-    value: Bound = {"f": 1.0, "s": "a"}.get(wide, 1)
+    kinds: dict[str, Bound] = {"f": 1.0, "s": "a"}
+    value = kinds.get(wide, 1)
     text = encode_bound(value, wide)
     bounds = StatisticsBlock.of([ColumnStatistics(min=text, max=text)]).bounds()
     assert (bounds.in_tag(narrow) is None) == (narrow != wide)

@@ -133,8 +133,6 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "a drop without a name": (DropColumn(""), "is not the path of a column"),
     "a drop of a number": (DropColumn(5), "must be a list of column names, not 5"),  # type: ignore[arg-type]
     "a name of 5,000 letters that is not there": (DropColumn(LONG), NO_COLUMN),
-    "a rename under a constraint": (RenameColumn("checked", "c"), "'checked' cannot be renamed"),
-    "a rename of a source": (RenameColumn("source", "s"), "'source' cannot be renamed"),
     "a second name": (RenameColumn("n", "NAME"), "'NAME' and 'name' are the same name"),
     "a second name inside": (RenameColumn("p.x", "Y"), "'p.Y' and 'p.y' are the same name"),
     "a second name in elements": (RenameColumn("ps.element.x", "Y"), "'ps.element.y' are the"),

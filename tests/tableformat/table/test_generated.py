@@ -211,7 +211,6 @@ def test_a_filter_on_what_a_partition_is_computed_from_prunes_it(table: ArrowTab
 
 ALTERATIONS: dict[str, tuple[Any, str]] = {
     "drop": (DropColumn("n"), r"'n' cannot be dropped: the generated column 'twice', n \* 2"),
-    "rename": (RenameColumn("at", "x"), "'at' cannot be renamed: the generated column 'day'"),
     "widen": (WidenColumn(("n",), "long"), "'n' cannot be changed to another type"),
     "default": (SetDefault(("twice",), 5), "'twice' is generated"),
     "not null": (SetNotNull(("day",)), "'day' is generated"),
@@ -237,6 +236,29 @@ def test_a_column_that_a_generated_column_needs_does_not_change(tmp_path: Path, 
     with pytest.raises(InvalidInputError, match=text):
         table.alter(change)
     assert table.refresh().epoch == 2
+
+
+def test_a_column_that_a_generated_column_reads_is_renamed_and_the_expression_shows_it(
+    tmp_path: Path,
+) -> None:
+    table = make(tmp_path / "t", generated=GENERATED)
+    table.append(table_of(row(1)))
+    stated = dict(table.generated)
+    table.alter(RenameColumn("n", "order"), RenameColumn("at", "n"))
+    assert table.generated["twice"] == "`order` * 2"
+    assert table.generated["day"] == stated["day"].replace("at", "`n`")
+    rows = table_of(row(2)).rename_columns(
+        [{"n": "order", "at": "n"}.get(name, name) for name in table_of(row(2)).column_names]
+    )
+    table.append(rows)
+    found = table.scan().to_arrow().to_pylist()
+    assert [each["twice"] for each in found] == [2 * each["order"] for each in found]
+    assert table.verify(4).is_sound
+    with pytest.raises(InvalidInputError, match=r"'order' cannot be dropped.*`order` \* 2"):
+        table.alter(DropColumn("order"))
+    table.alter(RenameColumn("order", "N"), RenameColumn("n", "at"))
+    assert table.generated["twice"] == "`N` * 2".replace("`N`", "n")
+    assert table.generated["day"] == stated["day"]
 
 
 def test_a_generated_column_is_renamed_moved_and_dropped(tmp_path: Path) -> None:

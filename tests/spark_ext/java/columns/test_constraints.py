@@ -288,7 +288,6 @@ def test_a_constraint_is_dropped_by_name(spark: SparkShell) -> None:
         ("ADD CONSTRAINT c PRIMARY KEY (id)", "no unique or foreign keys"),
         ("ADD CONSTRAINT c UNIQUE (id)", "no unique or foreign keys"),
         ("DROP COLUMN n", "'n' cannot be dropped: the constraint 'positive'"),
-        ("RENAME COLUMN name TO title", "'name' cannot be renamed: the constraint 'short'"),
         ("ALTER COLUMN name TYPE VARCHAR(3)", ""),
     ],
 )
@@ -382,3 +381,24 @@ def test_tables_of_other_formats_get_no_constraint_that_is_never_checked(spark: 
         spark.sql("DROP TABLE ours")
     finally:
         spark.sql("DROP TABLE plain")
+
+
+def test_a_column_that_conditions_read_is_renamed_and_the_conditions_show_it(
+    spark: SparkShell,
+) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT both CHECK (n < 100 OR name IS NOT NULL)")
+    spark.sql(f"ALTER TABLE {TABLE} RENAME COLUMN name TO `the order`")
+    spark.sql(f"ALTER TABLE {TABLE} RENAME COLUMN n TO name")
+    shown = spark.sql(f"SHOW CREATE TABLE {TABLE}")[0][0]
+    assert "length(`the order`) < 9" in str(shown)
+    assert colonnade.open(path(spark)).constraints == {
+        "positive": "`name` > 0",
+        "short": "length(`the order`) < 9",
+        "both": "`name` < 100 OR `the order` IS NOT NULL",
+    }
+    spark.sql(f"INSERT INTO {TABLE} (id, name, `the order`) VALUES (4, 40, 'four')")
+    for bad in ("(5, 0, 'x')", "(5, 1, '123456789')", "(5, 100, NULL)"):
+        said = spark.refusal(f"INSERT INTO {TABLE} (id, name, `the order`) VALUES {bad}")
+        assert "CHECK" in said
+    assert "CHECK" in spark.refusal(f"UPDATE {TABLE} SET name = -1 WHERE id = 1")
+    assert rows(spark) == [*ROWS, [4, 40, "four"]]

@@ -72,7 +72,9 @@ def test_a_statement_makes_a_table_with_generated_columns(tmp_path: Path) -> Non
     args = {"path": path, "schema": schema, "options": {}, "overwrite": False, "seen": None}
     job = json.loads(plan_write({**args, "design": design, "where": None, "filled": None})["job"])
     made = [each.get("generated") for each in job["create"]["table_schema"]["fields"]]
-    assert made == [None, {"sql": "n * 2", "columns": [1], "time_zone": "Asia/Tokyo"}]
+    places = [{"offset": 0, "length": 1, "field": 1}]
+    stated = {"sql": "n * 2", "columns": [1], "references": places}
+    assert made == [None, {**stated, "time_zone": "Asia/Tokyo"}]
 
 
 def test_a_statement_may_add_columns_but_not_widen_one_that_an_expression_reads(
