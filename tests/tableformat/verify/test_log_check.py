@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,12 @@ import pytest
 import colonnade
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import StoreError
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import seal, unseal
 from colonnade.manifests.object_names import HINT, checkpoint_name, copy_name, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore
+from colonnade.tableformat.table.alteration import DropColumn, WidenColumn
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify.findings import VerifyReport
 from tests.placed import write_as
 from tests.tableformat.verify.damaged import data_files, flip, make, rows
@@ -128,6 +132,30 @@ def test_a_missing_epoch_is_found_however_far_behind_the_next_one_is() -> None:
     store.delete(epoch_name(500))
     store.delete(epoch_name(2))
     assert {each.file for each in db.verify(1).findings} == {epoch_name(2)}
+
+
+@pytest.mark.parametrize(
+    ("old", "value", "new", "wider"),
+    [
+        ("int", 3, "double", 4.5),
+        ("decimal(5,2)", 3, "decimal(30,9)", 4),
+        ("date", dt.date(2026, 1, 2), "timestamp_ntz", dt.datetime(2026, 1, 2, 3)),
+    ],
+)
+def test_a_checkpoint_with_bounds_of_two_types_of_a_column_agrees_with_the_log(
+    old: str, value: object, new: str, wider: object
+) -> None:
+    store = MemoryStore()
+    log = Log(store, checkpoint_interval=4, pause=lambda _: None)
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
+    table = db.create_table("t", {"a": old, "b": old})
+    table.append([{"a": value, "b": value}])
+    table.alter(WidenColumn("a", new), WidenColumn("b", new))
+    table.append([{"a": wider, "b": wider}])
+    table.alter(DropColumn("b"))
+    for epoch in range(5, 9):
+        assert not db.verify(1).findings, epoch
+        table.append([{"a": wider}])
 
 
 def test_damage_of_what_is_only_a_cache_is_told_apart() -> None:
