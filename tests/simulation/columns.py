@@ -19,6 +19,7 @@ import pyarrow as pa
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
+from colonnade.manifests.model.widening import widens
 from tests.simulation.intents import Intent
 from tests.simulation.keyed.rows import SCHEMA as KEYED_SCHEMA
 from tests.simulation.nested import INNER, inner_fields, inner_types, nested_columns
@@ -113,13 +114,14 @@ class Columns:
     def check_replaced(self, table: str, by: Columns, base: Columns) -> None:
         """Check that in another table of this name, one id means one column or field.
 
-        A column keeps its ids if it has had its name and type since the base of the change. A
-        struct also keeps them where it has a field that a concurrent writer has dropped, because
-        both writers know that field by the same id.
+        A column keeps its ids if it has had its name and type since the base of the change. It may
+        have widened since, which the new table does not know. A struct also keeps its ids where it
+        has a field that a concurrent writer has dropped, because both writers know that field by
+        the same id.
         """
         old, new = _meanings(self.fields), _meanings(by.fields)
         for number in old.keys() & new.keys():
-            assert old[number] == new[number], f"{new[number]} of {table} got an old id"
+            assert _is_same(old[number], new[number]), f"{new[number]} of {table} got an old id"
         first = {(each.name, type_text(each.type)) for each in base.fields}
         every = {(each.name, type_text(each.type)): each for each in self.fields}
         known = {key: each for key, each in every.items() if key in first}
@@ -273,6 +275,12 @@ def _meanings(fields: Iterable[SchemaField], path: str = "") -> dict[int, tuple[
         found[each.id] = (name, each.type if isinstance(each.type, str) else each.type.type)
         found.update(_meanings(each.children(), f"{name}."))
     return found
+
+
+def _is_same(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two columns have one name, and types of which one is the other or widens to it."""
+    (name, old), (now, new) = one, other
+    return name == now and (old == new or widens(old, new) or widens(new, old))
 
 
 def _is_inside(name: str) -> bool:
