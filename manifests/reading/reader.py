@@ -251,7 +251,12 @@ class LogReader(LiveRowSetReader):
     def _reach(self, epoch: int, head: Snapshot | None) -> Snapshot:
         """Return the state at an epoch, or at a later floor, or the newest one before the epoch."""
         if head is None:
-            return self._advance(self._begin(epoch), epoch)
+            # Files of removed epochs may still exist. The last vacuum tells the floor.
+            slots = SlotReader(self.store, ahead=AHEAD, far=True)
+            found = self.find_floor(self.read_first(), slots)
+            floor = found[0].epoch if found else 0
+            begun = find_checkpoint(self.store, epoch, self.replay, floor=floor)
+            return self._advance(begun or self.read_floor(), epoch)
         begun = find_checkpoint(self.store, epoch, self.replay, floor=head.floor)
         return self._advance(begun or self.read_floor_of(head), epoch)
 

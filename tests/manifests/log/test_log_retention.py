@@ -123,6 +123,22 @@ def test_epochs_below_the_floor_are_not_needed_while_their_files_still_exist(har
                 assert log.read_from_log(19).epoch == 19
 
 
+@pytest.mark.parametrize("with_hint", [True, False])
+def test_no_removed_epoch_is_read_where_the_head_is_damaged(with_hint: bool) -> None:
+    old = Retained()
+    old.remove(8, frees=False)
+    newest = old.log.commit(append(), old.log.read_head()).epoch
+    old.store.put(epoch_name(newest), b"damaged", sync=True)
+    if not with_hint:
+        old.store.delete(HINT)
+    log = make_log(old.store)
+    for epoch in range(8):
+        with pytest.raises(CorruptionError, match=epoch_name(newest)):
+            log.read_at(epoch)
+    for epoch in range(8, 20):
+        assert contents(log, log.read_at(epoch)) == old.expected[epoch]
+
+
 def test_a_missing_or_damaged_anchor_is_corruption() -> None:
     old = Retained()
     old.remove(8)
