@@ -1,0 +1,354 @@
+"""A small writer of the table format, written from its specification alone: a worked example.
+
+It makes a lone table of columns without nested types, appends rows as one RowSet of plain blocks,
+and deletes rows by deletion vectors. It refuses whatever it cannot keep true: keys, constraints,
+partitions and so on. A change that meets concurrent changes of its rows is a `Conflict`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyroaring
+
+from .reader import (
+    DAY_MS,
+    EPOCH_LIMIT,
+    Database,
+    FormatError,
+    Json,
+    Log,
+    State,
+    TableState,
+    Unsupported,
+    crc32c,
+    need,
+    plain_values,
+    stream,
+    user_field,
+    user_type,
+)
+
+Path = str | os.PathLike[str]
+TYPES = "boolean byte short int long float double string binary date timestamp timestamp_ntz"
+BLOCK_LIMIT = 64 << 20
+
+
+class Conflict(Exception):
+    """A concurrent change; nothing was committed."""
+
+
+class UnknownOutcome(Exception):
+    """The change may have been committed, or not."""
+
+
+# --- the folder -----------------------------------------------------------------------------------
+
+
+def seal(body: Json) -> bytes:
+    """Return the envelope of a body."""
+    data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return b'{"crc32c":"%08x","body":%s}\n' % (crc32c(data), data)
+
+
+def sync_folder(path: str) -> None:
+    """Make the entries of a folder durable."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def make_folders(path: str) -> None:
+    """Make missing folders, durably."""
+    if not os.path.isdir(path):
+        make_folders(os.path.dirname(path))
+        os.makedirs(path, exist_ok=True)
+    sync_folder(os.path.dirname(path))
+
+
+def put_if_absent(root: str, name: str, data: bytes) -> bool:
+    """Create an object, whole and durable. Return False where the name is taken, durably."""
+    path = os.path.join(root, name)
+    folder, last = os.path.split(path)
+    if name.startswith("_manifest/") and not name.endswith(f"/{0:020}.json"):
+        need(os.path.isfile(os.path.join(root, f"_manifest/{0:020}.json")), "there is no epoch 0")
+    make_folders(folder)
+    inside = os.path.join(os.path.realpath(root), os.path.dirname(name))
+    need(os.path.realpath(folder) == inside, f"{name}: a symbolic link")
+    draft = os.path.join(folder, f".tmp-{secrets.token_hex(8)}-{last}")
+    with open(draft, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+        return True
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(draft)
+        sync_folder(folder)
+
+
+# --- commits --------------------------------------------------------------------------------------
+
+
+def commit(root: str, base: State, operation: str, plan: Callable[[State], list[Json]]) -> int:
+    """Commit a change at the first free slot. `plan` compares it with each head that it meets."""
+    transaction = secrets.token_hex(16)
+    for attempt in range(200):
+        log = Log(root)
+        head = log.head()
+        slot = log.slot(base.epoch)
+        here = (slot or {}).get("transaction") == base.transaction or log.freed(base.epoch)
+        if head.database != base.database or head.epoch < base.epoch or not here:
+            raise Conflict("the database was removed and made again")
+        if head.ended or head.writer_features:
+            raise Unsupported(f"dropped, or unknown features {head.writer_features}")
+        now = time.time_ns() // 1_000_000
+        number = head.epoch + 1
+        body: Json = {"format_version": 1, "epoch": number, "transaction": transaction}
+        body |= {"previous": head.transaction, "base": base.epoch}
+        body["time_ms"] = max(now, head.time_ms + 1)
+        if body["time_ms"] > now + DAY_MS:
+            body["clock_ms"] = now
+        body |= {"operation": operation, "engine": "stranger", "ops": plan(head)}
+        data = seal(body)
+        need(len(data) <= EPOCH_LIMIT, "an epoch above 8 MiB")
+        head.apply(json.loads(json.dumps(body)))
+        if put_if_absent(root, f"_manifest/{body['epoch']:020}.json", data):
+            if log.freed(number):
+                raise UnknownOutcome(f"the slot {number} was freed meanwhile")
+            return number
+        time.sleep(secrets.randbelow(20) / 1000 / (attempt + 1))
+    raise Conflict("200 slots were lost")
+
+
+def create(path: Path, columns: Sequence[tuple[Any, ...]], name: str = "t") -> None:
+    """Make a lone table. A column is (name, type) or (name, type, nullable)."""
+    root = os.path.abspath(path)
+    for _, kind, *_ in columns:
+        if kind not in TYPES.split() and not kind.startswith("decimal("):
+            raise Unsupported(f"this writer does not write {kind}")
+        user_type(kind)
+    if alone(root) or (os.path.isdir(root) and os.listdir(root)):
+        raise FileExistsError(f"{root} is not empty, or is in or above another database")
+    now, database = time.time_ns() // 1_000_000, secrets.token_hex(8)
+    op = {"op": "create_database", "database": database, "lone_table": True, "format_version": 1}
+    op |= {"reader_features": [], "writer_features": [], "slot_block": 16384}
+    body = {"format_version": 1, "epoch": 0, "transaction": secrets.token_hex(16), "base": 0}
+    body |= {"time_ms": now, "operation": "create_database", "engine": "stranger", "ops": [op]}
+    if not put_if_absent(root, f"_manifest/{0:020}.json", seal(body)):
+        raise FileExistsError(f"{root} is a database")
+    if alone(root):
+        raise FileExistsError(f"{root}: a database above or below was made at once")
+    fields = [
+        {"id": i, "name": column[0], "type": column[1], "nullable": (*column, True)[2]}
+        for i, column in enumerate(columns, 1)
+    ]
+    table: Json = {"op": "create_table", "table": secrets.token_hex(8), "name": name}
+    table |= {"table_schema": {"fields": fields}, "next_column_id": len(fields) + 1}
+
+    def plan(head: State) -> list[Json]:
+        if head.tables:
+            raise Conflict("another writer has made the table")
+        return [table]
+
+    commit(root, Log(root).head(), "create_table", plan)
+
+
+def alone(root: str) -> list[str]:
+    """Return the databases above and below a folder."""
+    above, found = os.path.dirname(os.path.realpath(root)), []
+    while True:
+        found += [above] if os.path.isdir(os.path.join(above, "_manifest")) else []
+        if above == os.path.dirname(above):
+            break
+        above = os.path.dirname(above)
+    below = [b for b, folders, _ in os.walk(root) if "_manifest" in folders and b != root]
+    return found + below
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def statistics(array: pa.Array) -> Json:
+    """Return the statistics of a column."""
+    found: Json = {"nulls": array.null_count, "nans": 0, "exact": True}
+    values = plain_values(array).drop_null()
+    if pa.types.is_floating(values.type):
+        found["nans"] = pc.sum(pc.is_nan(values)).as_py() or 0
+        values = values.filter(pc.invert(pc.is_nan(values)))
+    if not len(values):
+        return found
+    least, most = (bound(side) for side in pc.min_max(values).values())
+    if least is None or most is None:
+        return found | {"exact": False}
+    if pa.types.is_date32(array.type):
+        least, most = least.replace("i:", "d:"), most.replace("i:", "d:")
+    return found | {"min": least, "max": most}
+
+
+def bound(value: pa.Scalar) -> str | None:
+    """Return a value as a tagged string, or None where it would have to be cut."""
+    plain = value.as_py()
+    if isinstance(plain, (str, bytes)):
+        if len(plain) > 32:
+            return None
+        return f"s:{plain}" if isinstance(plain, str) else f"b:{encode64(plain)}"
+    if isinstance(plain, float):
+        return f"f:{plain!r}"
+    if pa.types.is_decimal(value.type) and value.type.scale:
+        return f"i{value.type.scale}:{int(str(plain).replace('.', ''))}"
+    return f"i:{int(plain)}"
+
+
+def encode64(data: bytes) -> str:
+    """Return bytes as base64."""
+    return base64.b64encode(data).decode()
+
+
+def check_of(data: bytes) -> Json:
+    """Return the check of bytes."""
+    return {"length": len(data), "crc32c": crc32c(data)}
+
+
+def packed(fields: list[Json], arrays: list[pa.Array]) -> tuple[bytes, Json]:
+    """Return the bytes of a packed RowSet of one block a column, and the fields of its entry."""
+    data, columns, stats, rows = b"", {}, {}, len(arrays[0])
+    for one, array in zip(fields, arrays, strict=True):
+        column = one["id"]
+        batch = pa.record_batch([array], names=[str(column)])
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as out:
+            out.write_batch(batch)
+        block = sink.getvalue().to_pybytes()
+        read = stream(block, str(column), "block")
+        decoded = max(read.get_total_buffer_size(), array.nbytes)
+        need(decoded <= BLOCK_LIMIT, "more than 64 MiB in a column: append less at once")
+        stats[str(column)] = statistics(array)
+        columns[str(column)] = {
+            "type": one["type"], "offset": len(data), "length": len(block), "decoded": decoded,
+            "block": {"crc32c": crc32c(block), "encoding": "plain"},
+            "statistics": stats[str(column)],
+        }  # fmt: skip
+        data += block
+    footer = seal({"format_version": 1, "rows": rows, "cuts": rows, "columns": columns})
+    entry = {"place": "packed", "rows": rows, "bytes": len(data) + len(footer), "cuts": rows}
+    return data + footer, entry | {"footer": check_of(footer), "statistics": stats}
+
+
+def lone(state: State) -> TableState:
+    """Return the lone table, if this writer can keep all its rules."""
+    tables = [t for t in state.tables.values() if not t.statics_of]
+    if len(tables) != 1:
+        raise Unsupported("this writer appends to a lone table")
+    table = tables[0]
+    special = {"generated", "identity", "static", "default"}
+    odd = table.constraints or table.primary_key or table.lifetimes or table.layout
+    if odd or table.orders[table.order] or any(special & f.keys() for f in table.fields):
+        raise Unsupported("this writer cannot keep the rules of the table")
+    return table
+
+
+def columns_of(table: TableState, rows: pa.Table | list[Json]) -> pa.Table:
+    """Return rows in the user form of a table."""
+    schema = pa.schema([user_field(f) for f in table.fields])
+    for one in table.fields:
+        if one["type"] not in TYPES.split() and not str(one["type"]).startswith("decimal("):
+            raise Unsupported(f"this writer does not write {one['type']}")
+    if not isinstance(rows, pa.Table):
+        unknown = {key for row in rows for key in row} - set(schema.names)
+        need(not unknown, f"unknown columns {unknown}")
+        rows = pa.Table.from_pylist(rows, schema)
+    rows = rows.select(schema.names).cast(schema).combine_chunks()
+    rows.validate(full=True)
+    for one, column in zip(schema, rows.columns, strict=True):
+        if not one.nullable and column.null_count:
+            raise ValueError(f"NULL in {one.name}")
+    return rows
+
+
+def append(path: Path, rows: pa.Table | list[Json]) -> int:
+    """Append rows to a lone table as one RowSet, and return the epoch."""
+    root = os.path.abspath(path)
+    base = Database(root).state
+    table = lone(base)
+    found = columns_of(table, rows)
+    if not found.num_rows:
+        return base.epoch
+    data, entry = packed(table.fields, [pa.concat_arrays(c.chunks) for c in found.columns])
+    job = secrets.token_hex(8)
+    entry = {"object": job + secrets.token_hex(8), "sort_order_id": table.order} | entry
+    if not put_if_absent(root, f"{table.id}/{entry['object']}.rowset", data):
+        raise FormatError(f"{entry['object']} is taken")
+
+    def plan(head: State) -> list[Json]:
+        now = head.tables.get(table.id)
+        if now is None or now.created != table.created or now.fields != table.fields:
+            raise Conflict("the table was dropped or altered")
+        lone(head)
+        return [{"op": "add_rowset", "table": table.id, "rowset": entry}]
+
+    return commit(root, base, "append", plan)
+
+
+Rows = Iterable[int] | Callable[[Json], bool]
+
+
+def delete(path: Path, name: str, rows: Rows) -> int:
+    """Delete rows by their numbers in `read()`, or by a predicate, and return the epoch."""
+    root = os.path.abspath(path)
+    database = Database(root)
+    base, view = database.state, database.table(name).at()
+    table = view.table
+    numbers = rows if callable(rows) else set(rows)
+    gone: dict[int, pyroaring.BitMap] = {}
+    first = 0
+    for rowset in table.rowsets.values():
+        places, values = view.visible(rowset)
+        found = values.to_pylist() if values is not None else []
+        for i, (place, row) in enumerate(zip(places.to_pylist(), found, strict=True), first):
+            if numbers(row) if callable(numbers) else i in numbers:
+                gone.setdefault(rowset.id, pyroaring.BitMap()).add(place)
+        first += len(places)
+    if not gone:
+        return base.epoch
+    job = secrets.token_hex(8)
+    ops: list[Json] = []
+    for number, bitmap in gone.items():
+        rowset = table.rowsets[number]
+        bitmap |= view.deleted(rowset)
+        if len(bitmap) == rowset.entry["rows"]:
+            ops.append({"op": "drop_rowset", "rowsets": [[number, number]], "kind": "delete"})
+            continue
+        data = bitmap.serialize()
+        vector: Json = {"object": job + secrets.token_hex(8), "cardinality": len(bitmap)}
+        vector["check"] = check_of(data)
+        if rowset.vector:
+            vector["predecessor"] = rowset.vector["object"]
+        if len(data) <= 1024:
+            vector["data"] = encode64(data)
+        elif not put_if_absent(root, f"{table.id}/{vector['object']}.dv", data):
+            raise FormatError(f"{vector['object']} is taken")
+        ops.append({"op": "add_deletion_vector", "rowset": number, "vector": vector})
+
+    def plan(head: State) -> list[Json]:
+        now = head.tables.get(table.id)
+        if now is None or now.created != table.created:
+            raise Conflict("the table was dropped")
+        if any(now.rowsets.get(number) != table.rowsets[number] for number in gone):
+            raise Conflict("another writer has changed a RowSet that has some of the rows")
+        return [{"op": op["op"], "table": table.id} | op for op in ops]
+
+    return commit(root, base, "delete", plan)
