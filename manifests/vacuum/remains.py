@@ -12,6 +12,8 @@ from __future__ import annotations
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.loaded_pages import read_plain_state
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
+from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import Anchor, Operation
@@ -39,15 +41,29 @@ def anchors_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list
     return [each for each in anchors if has_remains(read_plain_state(log.store, each), table)]
 
 
-def epochs_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list[Epoch]:
-    """Return the epochs up to the floor that name a table, and whose slots were not freed yet.
+def epochs_with_remains(log: LogReader, head: Snapshot, table: TableId) -> dict[int, Epoch | None]:
+    """Return the epochs up to the floor that may name a table, and whose slots were not freed yet.
 
-    They descend. Costs a GET for each epoch up to the floor whose slot was not freed. Raises
-    CorruptionError if one cannot be read; StoreError.
+    They descend. An epoch is None if it cannot be read: nobody needs it any more, so no other road
+    finds the damage, and its file may still hold anything. Costs a GET for each epoch up to the
+    floor whose slot was not freed, and one for each block. Raises StoreError.
     """
-    own = with_own_statics(table)
-    kept = log.read_epochs(head.floor)
-    return [each for each in kept if any(_table(op) in own for op in each.ops)]
+    own, blocks, found = with_own_statics(table), head.blocks, dict[int, Epoch | None]()
+    newest = head.floor
+    while newest > 0 and not log.is_freed(newest, head):
+        oldest = max(1, blocks.first(blocks.of(newest)))
+        slots = SlotReader(log.store, ahead=AHEAD, last=newest)
+        slots.fetch(oldest)
+        for number in range(newest, oldest - 1, -1):
+            try:
+                epoch = slots.read(number)
+            except (CorruptionError, UnsupportedFormatError):
+                found[number] = None
+            else:
+                if epoch is not None and any(_table(op) in own for op in epoch.ops):
+                    found[number] = epoch
+        newest = oldest - 1
+    return found
 
 
 def _table(operation: Operation) -> str | None:
@@ -63,7 +79,7 @@ def sheds_remains(log: LogReader, head: Snapshot, table: TableId, floor: int) ->
     if anchors_with_remains(log, head, table):
         return True
     freed = head.blocks.first(head.blocks.whole_below(floor))
-    return any(each.epoch < freed for each in epochs_with_remains(log, head, table))
+    return any(epoch < freed for epoch in epochs_with_remains(log, head, table))
 
 
 def caches_have_remains(log: LogReader, table: TableId) -> bool:

@@ -169,7 +169,7 @@ def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> tuple[list[Vacu
         head = log.read_head()
         left = epochs_with_remains(log, head, table)
         if left and not runs[-1].held_by:
-            filled += _fill_block(log, head, left[0].epoch)
+            filled += _fill_block(log, head, max(left))
         elif runs[-1].epoch is None or not _others_have_remains(log, head, table):
             break
         runs.append(vacuum(log, request))
@@ -179,9 +179,9 @@ def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> tuple[list[Vacu
 def _left_files(log: Log, head: Snapshot, table: TableState, where: Predicate) -> list[int]:
     """Return the removed epochs whose files still exist and may have such rows. They descend."""
     return [
-        epoch.epoch
-        for epoch in epochs_with_remains(log, head, table.id)
-        if _may_have(log, epoch, table, where)
+        number
+        for number, epoch in epochs_with_remains(log, head, table.id).items()
+        if epoch is None or _may_have(log, epoch, table, where)
     ]
 
 

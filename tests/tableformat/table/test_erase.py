@@ -13,6 +13,7 @@ import colonnade
 from colonnade import AlterProperties
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.erase import erase
@@ -132,6 +133,22 @@ def test_an_erasure_fills_a_block_once(table: colonnade.ArrowTable, tmp_path: Pa
     assert erase(table, f"name = '{MARK}'").held_by == ()
     assert mentions(tmp_path) == []
     assert 128 <= table.refresh().epoch < 128 + 8
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_removed_epoch_that_is_lost_or_damaged_keeps_no_row_from_being_erased(
+    lost: bool, table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    table.vacuum(0, retain_epochs=1, force=True)
+    harmed = tmp_path / "users" / epoch_name(3)
+    if lost:
+        harmed.unlink()
+    else:
+        harmed.write_bytes(harmed.read_bytes()[:-20] + b"damaged")
+    assert table.verify(depth=4).is_sound
+    assert erase(table, f"name = '{MARK}'").held_by == ()
+    assert mentions(tmp_path) == []
+    assert not harmed.exists()
 
 
 def test_the_retention_of_other_tables_holds_rows_until_told_otherwise(tmp_path: Path) -> None:
