@@ -95,9 +95,9 @@ def erase(
     Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
     earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. To remove
     their files, it fills their block of slots with empty epochs, at most one less than the block
-    has. `all_tables`
-    also ignores the retention of the other tables of its database. It can be run again at any time,
-    also after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
+    has. It does so up to four times while other writers commit to the table. `all_tables` also
+    ignores the retention of the other tables of its database. It can be run again at any time, also
+    after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
     vacuum, and a search of each RowSet of a kept state that may hold one. `dry_run` only searches,
     and changes nothing.
 
