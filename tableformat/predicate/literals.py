@@ -12,6 +12,7 @@ import datetime as dt
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -114,12 +115,13 @@ def make_literal(value: object) -> Literal:
     """Return the literal of a scalar of Python, numpy or Arrow; a `Literal` stays as it is.
 
     A `datetime` with a time zone becomes a timestamp, and one without a zone a timestamp_ntz. A
-    `timedelta` becomes a day-time interval. Raises InvalidInputError for other types.
+    `timedelta` becomes a day-time interval. Raises InvalidInputError for other types, and for a
+    scalar of Arrow that Python cannot hold.
     """
     if isinstance(value, np.bool_ | np.integer | np.floating):
         value = value.item()
     elif hasattr(value, "as_py"):
-        value = value.as_py()
+        value = _python_value(value)
     match value:
         case Literal():
             return value
@@ -139,6 +141,16 @@ def make_literal(value: object) -> Literal:
             return Literal(Kind.BINARY, bytes(value))
         case _:
             return _temporal_literal(value)
+
+
+def _python_value(scalar: Any) -> object:
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError) as error:
+        raise InvalidInputError(
+            f"A value of the Arrow type {scalar.type} is one that Python cannot hold ({error});"
+            " state a date or a time of the years 1 to 9999, in whole microseconds."
+        ) from error
 
 
 def _temporal_literal(value: object) -> Literal:

@@ -6,13 +6,15 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.predicate import expressions as ex
 from colonnade.tableformat.predicate import (
     parse_predicate,
 )
-from colonnade.tableformat.predicate.literals import Literal
+from colonnade.tableformat.predicate.literals import Literal, make_literal
 
 
 def value_of(literal: str) -> Any:
@@ -71,3 +73,18 @@ def value_of(literal: str) -> Any:
 )
 def test_a_literal_is_read_with_its_type(text: str, kind: str, value: object) -> None:
     assert value_of(text) == (kind, value)
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        pa.scalar(2932897, pa.date32()),
+        pa.scalar(-(2**31), pa.date32()),
+        pa.scalar(2**63 - 1, pa.timestamp("us")),
+        pa.scalar(2**63 - 1, pa.timestamp("us", "UTC")),
+    ],
+    ids=lambda scalar: str(scalar.type),
+)
+def test_a_scalar_of_arrow_that_python_cannot_hold_is_refused(scalar: Any) -> None:
+    with pytest.raises(InvalidInputError, match="is one that Python cannot hold"):
+        make_literal(scalar)
