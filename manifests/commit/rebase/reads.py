@@ -14,7 +14,7 @@ from colonnade.manifests.arrays.partitions import partitions_of
 from colonnade.manifests.checkpoint.reader import read_entry_segment
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.column_conflicts import keep_types, with_same_types
-from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
+from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered, with_columns_of
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
@@ -50,6 +50,7 @@ def check_reads(
         table = before.tables.get(TableId(read.table))
         if table is None:
             continue
+        table = with_columns_of(theirs, table)
         columns = with_same_types(_planned(base, table), table.schema)
         serializable = is_serializable(base, table)
         does = "overwrites" if read.overwrites else "reads"
@@ -67,8 +68,11 @@ def check_reads(
             raise conflict(change.operation, base.epoch, happened, theirs)
     for guard in change.keys:
         table = before.tables.get(TableId(guard.table))
+        if table is None:
+            continue
+        table = with_columns_of(theirs, table)
         # A key whose type has widened is refused at the slot, and has no values to compare.
-        if table is None or not keep_types(guard.columns, _planned(base, table), table.schema):
+        if not keep_types(guard.columns, _planned(base, table), table.schema):
             continue
         if guard.meets([*_added(before, table, theirs, log), *_replaced(table, theirs, log)]):
             happened = f"Keys that the statement inserts were added to table {table.name!r}"

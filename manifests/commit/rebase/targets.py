@@ -19,11 +19,12 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
+    AlterSchema,
     Compaction,
     Operation,
     RowKind,
 )
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,17 @@ def _id_count(operation: Operation) -> int:
             return len(operation.outputs)
         case _:
             return 0
+
+
+def with_columns_of(epoch: Epoch, before: TableState) -> TableState:
+    """Return a table before an epoch with the columns that it has after it.
+
+    An epoch that widens a column may add RowSets of the wider type.
+    """
+    for op in epoch.ops:
+        if isinstance(op, AlterSchema) and op.table == before.id:
+            before = replace(before, schema=op.table_schema)
+    return before
 
 
 def ids_of(ranges: Iterable[tuple[int, int]]) -> FrozenBitMap:

@@ -14,7 +14,7 @@ from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import with_same_types
 from colonnade.manifests.commit.rebase.reads import is_serializable
-from colonnade.manifests.commit.rebase.targets import conflict
+from colonnade.manifests.commit.rebase.targets import conflict, with_columns_of
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.epoch import Epoch
@@ -41,6 +41,7 @@ def check_tombstones(
         table = before.tables.get(TableId(operation.table))
         if table is None:
             continue
+        table = with_columns_of(theirs, table)
         regions = [region_of(each, table.schema) for each in operation.regions]
         columns = with_same_types(base.tables.get(table.id, table).schema, table.schema)
         if _reads_any(change, base, table, columns, regions) or _changes_any(

@@ -10,9 +10,12 @@ from pyroaring import BitMap
 
 from colonnade.manifests.commit.change import Change, DeletedRows, KeyGuard, TableRead
 from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import AddRowSet, SetProperties
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.operations import AddRowSet, AlterSchema, SetProperties
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -106,3 +109,23 @@ def test_keys_are_compared_with_rows_that_concurrent_writers_added_also_in_segme
     with pytest.raises(ConflictError, match="Keys that the statement inserts"):
         log.commit(statement, base)
     assert seen[:3] == [each.object for each in others]
+
+
+@pytest.mark.parametrize("count", [1, 3], ids=["entries", "segment"])
+def test_rows_of_a_type_that_their_own_epoch_widens_are_compared_with_reads(count: int) -> None:
+    log, base = opened("serializable", Limits(listed_rowsets=2))
+    table = base.tables[TableId(ORDERS)]
+    first, *others = table.schema.fields
+    wider = TableSchema(fields=(first.model_copy(update={"type": "decimal(22,2)"}), *others))
+    altered = AlterSchema(
+        table=ORDERS,
+        table_schema=wider,
+        schema_id=table.schema_id + 1,
+        next_column_id=table.next_column_id,
+    )
+    bounds = {1: ColumnStatistics(min="i2:4050", max="i2:4950")}
+    added = [entry().model_copy(update={"statistics": bounds}) for _ in range(count)]
+    theirs = append(*added)
+    log.commit(replace(theirs, ops=(altered, *theirs.ops)), base)
+    with pytest.raises(ConflictError, match="Rows of table .orders. that the statement reads"):
+        log.commit(reading(TableRead(ORDERS, holds(7))), base)
