@@ -101,6 +101,10 @@ class Merging:
         """Leave out rows of a written RowSet."""
         self._lost[entry.object] |= BitMap(rows)
 
+    def lost(self, entry: RowSetEntry) -> FrozenBitMap:
+        """Return the rows of a written RowSet that are left out."""
+        return FrozenBitMap(self._lost.get(entry.object, ()))
+
     def result(
         self,
         replaced: Sequence[DeletedRows],
@@ -117,7 +121,7 @@ class Merging:
         added = (
             AddedRows(
                 stamped(each, self.table),
-                FrozenBitMap(self._lost[each.object]),
+                self.lost(each),
                 known.get(each.object, RowOrigins(each.rows)),
             )
             for each in self._written

@@ -158,6 +158,9 @@ class WrittenMerge:
             for at in np.unique(part.places[0]).tolist():
                 own = part.places[0] == at
                 origins[at][part.places[1][own]] = found[own]
+        # A row that is left out may have the key of the row that stays.
+        for entry, own in zip(self._written, origins, strict=True):
+            own[np.asarray(self._merging.lost(entry).to_array(), np.int64)] = NEW
         return {
             entry.object: RowOrigins.of(own)
             for entry, own in zip(self._written, origins, strict=True)

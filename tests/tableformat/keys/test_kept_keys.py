@@ -96,7 +96,7 @@ def test_a_second_search_finds_the_rows_that_the_first_one_finds(kind: str, sort
     rows = pa.table([*columns, pa.array(range(ROWS), pa.int64())], [*names, "other"])
     order = np.random.default_rng(1).permutation(ROWS)
     mine = order[: ROWS * 3 // 4]
-    other = {"sort_key": ["other"]} if sorted_by == "other" else {}
+    other: dict[str, Any] = {"sort_key": ["other"]} if sorted_by == "other" else {}
     table = made(MemoryStore(), rows.schema, key=names, **other)
     table.append(rows.take(pa.array(mine[:1_500])))
     table.append(rows.take(pa.array(mine[1_500:])))
