@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from colonnade.manifests.arrays.origins import Rows
 from colonnade.manifests.compaction.plan import GroupKind
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS
@@ -76,8 +77,10 @@ def test_a_compaction_that_changes_rows_is_given_up(
     table = filled(kind=kind)
     write = RowSetWriter.write_storage
 
-    def changed(self: RowSetWriter, columns: Sequence[pa.Array]) -> None:
-        write(self, change([*columns]))
+    def changed(
+        self: RowSetWriter, columns: Sequence[pa.Array], origins: Rows | None = None
+    ) -> None:
+        write(self, change([*columns]), origins)
 
     monkeypatch.setattr(RowSetWriter, "write_storage", changed)
     with pytest.raises(CorruptionError, match=problem):
