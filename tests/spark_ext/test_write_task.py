@@ -21,7 +21,7 @@ DRAWS = WRITE / "IdentityDraws.java"
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST",
     "MOST_HELD_ROWS", "MOST_HELD_BYTES", "BYTES_OF_ENTRY", "serialVersionUID", "HANDLER",
-    "CHANGED", "VALUES", "ROW",
+    "CHANGED", "VALUES", "ROW", "NEW", "WAITING",
 }  # fmt: skip
 """Constants of the JVM that no writer in Python has.
 
