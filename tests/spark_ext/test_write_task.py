@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from colonnade.manifests.arrays.origins import NEW
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.spark_ext.write_task import ENCODING, IDENTITY_DRAWS, ROWSET_ROWS, task_json
 from colonnade.tableformat.rowset.write_options import WriteOptions
@@ -21,7 +22,7 @@ DRAWS = WRITE / "IdentityDraws.java"
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST",
     "MOST_HELD_ROWS", "MOST_HELD_BYTES", "BYTES_OF_ENTRY", "serialVersionUID", "HANDLER",
-    "CHANGED", "VALUES", "ROW", "NEW", "WAITING",
+    "CHANGED", "VALUES", "ROW", "WAITING",
 }  # fmt: skip
 """Constants of the JVM that no writer in Python has.
 
@@ -64,7 +65,12 @@ def test_the_jvm_has_no_choices_of_its_own() -> None:
     constant = re.compile(r"static final (?:int|long|double) (\w+) =")
     assert {
         name for file in WRITE.rglob("*.java") for name in constant.findall(file.read_text())
-    } == OWN | {"VALUE_LIMIT"}  # a limit of the format, compared in tests/spec
+    } == OWN | {"NEW", "VALUE_LIMIT"}  # both of the format; VALUE_LIMIT is compared in tests/spec
+
+
+def test_a_row_without_an_origin_has_the_same_number_in_both_languages() -> None:
+    [number] = re.findall(r"static final long NEW = (-?\d+);", (WRITE / "Origins.java").read_text())
+    assert int(number) == NEW
 
 
 def test_statistics_are_kept_of_the_columns_that_python_would_index() -> None:
