@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from colonnade.manifests.commit.outcome_errors import not_sent
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import (
@@ -81,7 +82,9 @@ def check_kept(
     """Check tags, pins, leases and restores against the head.
 
     Raises AlreadyExistsError for a tag that exists, or a pin of another epoch. Raises NotFoundError
-    for a tag or pin that does not exist, and for an epoch that is removed or does not exist.
+    for a tag or pin that does not exist, and for an epoch that is removed or does not exist. Raises
+    ConflictError for a lease of an epoch that is removed: a job was planned on it. The end of a
+    lease is always accepted.
     """
     for operation in operations:
         if isinstance(operation, Tag | Pin | Restore) and not keeps(head, operation.epoch):
@@ -89,12 +92,11 @@ def check_kept(
                 f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
                 f" are {head.floor} to {head.epoch}."
             )
-        if isinstance(operation, Lease) and operation.epoch < head.floor:
-            raise NotFoundError(
-                f"Epoch {operation.epoch} cannot be leased: the epochs that can be changed begin at"
-                f" {head.floor}."
-            )
         match operation:
+            case Lease() if operation.until_ms and operation.epoch < head.floor:
+                raise not_sent(
+                    f"Epoch {operation.epoch} was removed by retention: no job leases it;"
+                )
             case Tag() if operation.name in head.tags:
                 raise AlreadyExistsError(
                     f"Tag {operation.name!r} exists already, for epoch {head.tags[operation.name]};"

@@ -191,7 +191,10 @@ def read_used_objects(log: Log) -> set[str]:
 
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
-    aged = log.find_ended(retention.cutoff_ms(now_ms), head, now_ms)
+    if retention.hours:
+        aged = log.find_ended(retention.cutoff_ms(now_ms), head, now_ms)
+    else:
+        aged = head.epoch  # Fast writers date the newest epochs ahead. Without an age none counts.
     return plan_floor(head, retention, aged, now_ms)
 
 

@@ -41,7 +41,9 @@ def _compacted_in_window(log: Log, head: Snapshot, table: TableState, window_ms:
     ended = log.find_ended(present - present % window_ms - 1, head, present)
     with log.removals_are_conflicts(OPERATION, head):
         entries = log.read_entries(table)
-    recent = np.flatnonzero(entries.epochs > (-1 if ended is None else ended))
+    # The file of a removed epoch may still exist, or be lost.
+    first = max(head.floor, 0 if ended is None else ended + 1)
+    recent = np.flatnonzero(entries.epochs >= first)
     # A compaction makes large RowSets, so it is soon found if there is one.
     largest_first = recent[np.argsort(-entries.byte_counts[recent], kind="stable")]
     numbers = dict.fromkeys(entries.epochs[largest_first].tolist())

@@ -207,10 +207,6 @@ def _fill_block(log: Log, head: Snapshot, epoch: int) -> int:
     begun, behind = head.epoch, head.blocks.first(head.blocks.of(epoch) + 1)
     while head.epoch < behind:
         head = log.commit(Change(new_transaction_id(), FILL, (), fresh=True), head)
-    # Many epochs of a millisecond are dated ahead, and no vacuum removes what is not past.
-    ahead_s = (head.time_ms - log.now_ms() + 1) / 1000
-    if 0 < ahead_s < 1:
-        log.pause(ahead_s)
     return head.epoch - begun
 
 

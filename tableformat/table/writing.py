@@ -168,11 +168,13 @@ class Writing(OpenTable, RowMethods):
         base = self._snapshot
         table = self._location.require(base)
         batches = batches_of(data, arrow_schema(table.schema))
-        follows = self._log.can_follow(base) and not table.constraints
+        leases = settings is not None and settings.lease_hours is not None
+        follows = not (leases or table.constraints) and self._log.can_follow(base)
         if mode == "append" and not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
-            # written: a vacuum in between may remove their files. Nor should rows be checked
-            # against a constraint that was dropped since.
+            # written: a vacuum in between may remove their files, and no job can lease an epoch
+            # that was removed. Nor should rows be checked against a constraint that was dropped
+            # since.
             base = self._refresh()
         elif mode == "append" and table.primary_key:
             # A key that is deleted by now refuses no row.

@@ -95,7 +95,7 @@ def head() -> Snapshot:
         (Unpin(name="q"), NotFoundError, "Pin 'q' does not exist"),
         (Tag(name="u", epoch=3), NotFoundError, "are 4 to 9"),
         (Restore(table=ORDERS, epoch=3), NotFoundError, "are 4 to 9"),
-        (Lease(job=ORDERS, epoch=3, until_ms=9), NotFoundError, "begin at 4"),
+        (Lease(job=ORDERS, epoch=3, until_ms=9), ConflictError, "Epoch 3 was removed by retention"),
     ],
 )
 def test_what_the_newest_state_contradicts_is_refused(
@@ -105,6 +105,9 @@ def test_what_the_newest_state_contradicts_is_refused(
         check_kept((operation,), head, lambda state, epoch: epoch >= state.floor)
 
 
-def test_a_pin_is_renewed_and_names_that_exist_are_removed(head: Snapshot) -> None:
-    fitting = (Pin(name="p", epoch=5, until_ms=9), Untag(name="t"), Unpin(name="p"))
+def test_a_pin_is_renewed_names_are_removed_and_a_lease_of_a_removed_epoch_ends(
+    head: Snapshot,
+) -> None:
+    over = Lease(job=ORDERS, epoch=3, until_ms=0)
+    fitting = (Pin(name="p", epoch=5, until_ms=9), Untag(name="t"), Unpin(name="p"), over)
     check_kept(fitting, head, lambda state, epoch: epoch >= state.floor)

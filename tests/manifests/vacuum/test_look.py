@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import (
+    ConflictError,
     CorruptionError,
     NotFoundError,
 )
@@ -133,7 +134,7 @@ def test_no_epoch_can_release_an_object_that_a_tag_or_lease_keeps() -> None:
     world.vacuum()
     with pytest.raises(NotFoundError, match="cannot be kept"):
         world.commit(Tag(name="late", epoch=1))
-    with pytest.raises(NotFoundError, match="cannot be leased"):
+    with pytest.raises(ConflictError, match="no job leases it; read the table again"):
         world.commit(Lease(job=new_job_id(), epoch=1, until_ms=world.now + HOUR))
 
 

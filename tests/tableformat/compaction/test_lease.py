@@ -22,7 +22,9 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.log.log import create_database
 from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
+from colonnade.manifests.store import open_store
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
@@ -105,11 +107,49 @@ def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> N
 def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     other = colonnade.open(tmp_path / "t")
-    with pytest.raises(ConflictError, match="removed by retention"):
+    with pytest.raises(ConflictError, match="were removed by the vacuum of epoch 3"):
         table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(1e-9))
     assert not other._refresh().leases
     table.append(noise(20_000), settings=settings(1e-9))
     assert not table._snapshot.leases
+
+
+def test_rows_in_the_log_alone_land_after_a_vacuum_that_ended_their_lease(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other = colonnade.open(tmp_path / "t")
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        yield from noise(2).to_batches()
+        other.append(noise(1))
+        assert other.vacuum(0, force=True).floor > table._snapshot.epoch
+
+    few = pa.RecordBatchReader.from_batches(SCHEMA, rows())
+    table.append(few, settings=WriteSettings(lease_hours=1e-9))
+    assert not table._snapshot.leases
+    assert table.scan().to_arrow().num_rows == 3
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_a_write_whose_lease_comes_after_a_vacuum_of_its_base_runs_again_or_is_refused(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other, raced = colonnade.open(tmp_path / "t"), list[str]()
+
+    def take(*arguments: Any) -> None:
+        if not raced:
+            raced.append(mode)
+            other.append(noise(1))
+            other.vacuum(0, force=True)
+        take_lease(*arguments)
+
+    monkeypatch.setattr("colonnade.tableformat.table.writing.take_lease", take)
+    if mode == "append":
+        table.append(noise(2), settings=settings(1))
+    else:
+        with pytest.raises(ConflictError, match="removed by retention.*; read the table again"):
+            table.overwrite(noise(2), settings=settings(1))
+    assert other.refresh().scan().to_arrow().num_rows == (3 if mode == "append" else 1)
 
 
 def test_a_lease_that_could_not_be_kept_is_refused(tmp_path: Path) -> None:
@@ -145,20 +185,23 @@ def test_rows_are_appended_to_a_table_that_was_opened_before_a_vacuum(
     for _ in range(3):
         other.append(noise(1))
         other.vacuum(0, force=True)
-    table.append(noise(2), settings=settings(lease_hours))
+    table.append(noise(2).to_reader(), settings=settings(lease_hours))
     assert table.scan().to_arrow().num_rows == rows + 5
 
 
 def test_a_call_that_retention_overtakes_is_refused_or_runs_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    db = colonnade.ArrowDatabase.create(tmp_path / "db")
+    store = open_store(tmp_path / "db", create=True)
+    create_database(store, lone_table=False, slot_block=1)
+    db = colonnade.open_database(tmp_path / "db")
     table = db.create_table("t", SCHEMA)
     table.append(noise(20_000))
     other = colonnade.open(tmp_path / "db" / "t")
 
     def retire() -> None:
-        other.overwrite(pa.table({"id": [1, 2, 3]}))
+        for _ in range(2):
+            other.overwrite(pa.table({"id": [1, 2, 3]}))
         other.vacuum(0, force=True)
 
     planned = table.scan()
@@ -193,18 +236,31 @@ def test_a_call_that_retention_overtakes_is_refused_or_runs_again(
     ],
     ids=["overwrite", "where", "partitions", "transaction"],
 )
+@pytest.mark.parametrize(
+    ("slot_block", "removed"),
+    [
+        (1, "removed by retention; read the table again"),
+        (64, "removed by the vacuum of epoch 5; read the table again"),
+    ],
+)
 def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damage(
-    change: Callable[[colonnade.ArrowTable, ArrowTransaction], object], tmp_path: Path
+    change: Callable[[colonnade.ArrowTable, ArrowTransaction], object],
+    slot_block: int,
+    removed: str,
+    tmp_path: Path,
 ) -> None:
-    db = colonnade.create_database(tmp_path / "db")
+    store = open_store(tmp_path / "db", create=True)
+    create_database(store, lone_table=False, slot_block=slot_block)
+    db = colonnade.open_database(tmp_path / "db")
     db.create_table("t", SCHEMA).append(noise(5))
     other = db.table("t")
     write_checkpoint(other._log.store, other._snapshot)
     table = colonnade.open(tmp_path / "db" / "t")
     transaction = colonnade.open_database(tmp_path / "db").transaction()
-    other.overwrite(noise(5))
+    for _ in range(2):
+        other.overwrite(noise(5))
     other.vacuum(0, force=True)
-    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+    with pytest.raises(ConflictError, match=removed):
         change(table, transaction)
 
 
@@ -335,7 +391,8 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
     _, report = execute_plan(table._log, table._snapshot, plan, place=Workplace(run, 1))
     assert met == [when]
     assert (report.groups, len(report.conflicts)) == (0, 1)
-    assert "removed" in report.conflicts[0]
+    # The files of removed epochs still exist, so the commit also meets the overwrite itself.
+    assert ("changed in epoch 6" if when == "written" else "removed") in report.conflicts[0]
     assert colonnade.open(tmp_path / "db" / "t").verify(4).is_sound
 
 
