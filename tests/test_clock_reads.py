@@ -43,7 +43,6 @@ KNOWN: dict[str, set[str]] = {
     },
     "tableformat/progress.py": {ELAPSED},
     "tableformat/table/design.py": {"when the rows of a new table, which has none, were written"},
-    "tableformat/table/erase.py": {"how long an erasure waits for the date of its epoch to pass"},
     "tableformat/table/report/report.py": {SHOWN},
     "tableformat/table/table.py": {READS},
     "tableformat/table/time_travel.py": {READS},

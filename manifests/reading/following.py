@@ -21,6 +21,7 @@ from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
     NotFoundError,
+    StoreError,
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
@@ -162,7 +163,9 @@ class LogFollower:
                 elif epoch is None:
                     slots.note_free(number)
                     return found, number
-            except (CorruptionError, UnsupportedFormatError):
+            except (CorruptionError, UnsupportedFormatError, StoreError) as error:
+                if isinstance(error, StoreError) and error.retryable:
+                    raise
                 epoch = None  # Who applies this epoch finds the damage again.
             for operation in () if epoch is None else epoch.ops:
                 found = operation if isinstance(operation, Vacuum) else found
