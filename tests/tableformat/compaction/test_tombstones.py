@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
@@ -36,9 +35,7 @@ Key = tuple[int, str]
 
 
 def table_of(**design: Any) -> ArrowTable:
-    # An erasure commits many epochs at once, and waits until all of them are past.
-    sequence = {"sequence": "at"}
-    return made(schema=SCHEMA, key=("a", "b"), pause=time.sleep, properties=sequence, **design)
+    return made(schema=SCHEMA, key=("a", "b"), properties={"sequence": "at"}, **design)
 
 
 def rows(keys: list[Key], at: int, word: str | None) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -48,13 +48,12 @@ def made(
     store: ObjectStore | None = None,
     schema: pa.Schema = SCHEMA,
     key: Sequence[str] = (),
-    pause: Callable[[float], None] = lambda _: None,
     **design: Any,
 ) -> ArrowTable:
-    """An empty table in memory, whose writers do not wait unless `pause` does."""
+    """An empty table in memory whose writers never wait."""
     store = store or MemoryStore()
     location = Location(store, "t", exists=True)
-    log = Log(store, pause=pause)
+    log = Log(store, pause=lambda _: None)
     base = create_database(store, lone_table=False)
     create = new_table("t", as_table_schema(schema), primary_key=key, **design)
     job = plan_write(location, base, "append", create=create)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -225,9 +224,7 @@ def values_of(rows: pa.Table) -> list[tuple[object, ...]]:
 def run(seed: int, steps: int) -> None:
     rng = random.Random(seed)
     world = KeyedWorld.chosen(rng)
-    # An erasure waits until all of its epochs are past.
-    schema, properties = arrow_schema(SCHEMA), world.properties
-    table = made(schema=schema, key=KEY, pause=time.sleep, properties=properties)
+    table = made(schema=arrow_schema(SCHEMA), key=KEY, properties=world.properties)
     done = Run(rng, table, world)
     done.note()
     for _ in range(steps):
