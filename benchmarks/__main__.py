@@ -45,6 +45,7 @@ BENCHMARKS = {
     "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
     "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
     "trees": "this checkout beside another one, given by --before, without Spark",
+    "trees_spark": "this checkout beside another one, given by --before, in Spark",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
@@ -87,7 +88,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10,
                         help="the time of `keys_sustained` (default: %(default)s)")  # fmt: skip
     parser.add_argument("--before", type=Path,
-                        help="the other checkout for `trees` (default: this one)")  # fmt: skip
+                        help="the other checkout for `trees` and `trees_spark` (default: this "
+                        "one)")  # fmt: skip
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
@@ -101,13 +103,14 @@ def main() -> None:
             print(text, flush=True)
         return
     # The peers need an older Spark than the other benchmarks, or packages that Colonnade does not.
-    every = [name for name in BENCHMARKS if name not in (*OF_PEERS, "trees")]
+    every = [name for name in BENCHMARKS if name not in (*OF_PEERS, "trees", "trees_spark")]
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")
         others = {
             "trees": (arguments.before,),
+            "trees_spark": (arguments.before,),
             "columns": (arguments.rows,),
             "keys_spark": (arguments.rows,),
             "stores": (arguments.rows,),

@@ -1,7 +1,7 @@
 """The work of one checkout for `trees`. It runs in the folder of that checkout, as text.
 
-It takes the name of a measure on each line of its input, does the work once, and answers with two
-numbers of seconds: how long it took, and its processor time. It uses public names alone, which
+It takes the name of a measure on each line of its input, does the work once, and answers with the
+time and the processor time that it took, in milliseconds. It uses public names alone, which
 earlier checkouts have, too.
 """
 
@@ -48,19 +48,19 @@ class Work:
         self._keyed = colonnade.create(folder / "keyed", keyed.schema)
         self._keyed.append(keyed)
 
-    def seconds(self, measure: str) -> tuple[float, float]:
+    def run(self, measure: str) -> dict[str, float]:
         """Do the work of a measure once, on a new table where it needs one.
 
-        Returns how long it took, and how much processor time all threads of the process took.
+        The processor time is that of all threads of the process.
         """
         self._turn += 1
         work: Timed = getattr(self, measure)()
         gc.collect()
         start, used = time.perf_counter(), time.process_time()
         work()
-        took = time.perf_counter() - start, time.process_time() - used
+        took, used = time.perf_counter() - start, time.process_time() - used
         shutil.rmtree(self._new_folder, ignore_errors=True)
-        return took
+        return {"time": took * 1e3, "processor time": used * 1e3}
 
     def write(self) -> Timed:
         table = colonnade.create(self._new_folder, self._rows.schema)
@@ -101,7 +101,7 @@ def main() -> None:
     """Answer each line of the input until it ends."""
     work = Work(Path(sys.argv[1]), Path(sys.argv[2]))
     for line in sys.stdin:
-        print(json.dumps(work.seconds(line.strip())), flush=True)
+        print(json.dumps(work.run(line.strip())), flush=True)
 
 
 main()
