@@ -11,6 +11,7 @@ import pytest
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import plan_job
@@ -94,6 +95,28 @@ def test_a_wholly_expired_rowset_is_dropped_after_its_grace_without_a_read_of_da
     assert world.table.history(1)[0].operation == "expire"
     assert not read_of(store, objects)
     assert stored_ids(world) == [*range(1000, 2000)]
+
+
+def test_a_purge_whose_clock_moves_reads_no_rowset_that_expires_as_a_whole() -> None:
+    store = NotingStore()
+    given = {"ttl": "1 hour", "ttl.column": "ts", "ttl.grace": "none", "ttl.purge.share": "0"}
+    world = Clocked(SCHEMA, given, store=store, limits=replace(LIMITS, inline_rowset_bytes=0))
+    start = world.now_ms
+    for number in range(30):
+        world.table.append(rows(10 * number, 10, start + number * MINUTE_MS))
+    objects = [each.entry.object for each in stored(world)]
+    world.now_ms = start + HOUR_MS
+
+    def later() -> int:
+        world.now_ms += MINUTE_MS
+        return world.now_ms
+
+    moving = Log(store, clock_ms=later, pause=lambda _: None)
+    store.read.clear()
+    purge_table(moving, moving.read_head(), TableId(world.table._state.id))
+    dropped = 30 - len(stored(world))
+    assert 0 < dropped < (world.now_ms - start - HOUR_MS) // MINUTE_MS < 30, "it has moved between"
+    assert not read_of(store, objects)
 
 
 def test_rows_are_deleted_where_many_have_expired_and_left_out_of_new_rowsets() -> None:
