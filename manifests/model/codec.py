@@ -10,6 +10,7 @@ Spec: docs/spec/epoch-log.md#envelope
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -29,6 +30,9 @@ _HEAD = b'{"crc32c":"'
 _MIDDLE = b'","body":'
 _TAIL = b"}\n"
 _BODY_START = len(_HEAD) + 8 + len(_MIDDLE)
+
+_NULL = re.compile(rb":\s*null")
+"""What the bytes of an object hold if one of its keys, or a text in it, looks like null."""
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
@@ -93,18 +97,36 @@ def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
     Raises CorruptionError for damage; UnsupportedFormatError for an operation, key, type or format
     version that this code does not know. Both name `name`.
     """
-    try:
-        return model.model_validate_json(unseal(data, name))
-    except ValidationError as error:
-        raise _translated(error, name) from error
+    return _decode_body(model, unseal(data, name), name)
 
 
 def decode_value(model: type[AnyModel], value: Any, name: str) -> AnyModel:
     """Read a model from parsed JSON whose checksum was compared. Raises as `decode_model`."""
+    return _decode_body(model, orjson.dumps(value), name)
+
+
+def _decode_body(model: type[AnyModel], body: bytes, name: str) -> AnyModel:
+    """Read the body of an object, in which a key may be absent and is never null."""
     try:
-        return model.model_validate_json(orjson.dumps(value))
+        found = model.model_validate_json(body)
     except ValidationError as error:
         raise _translated(error, name) from error
+    if _NULL.search(body) and (path := _null_key(orjson.loads(body))):
+        raise CorruptionError(f"{name} is malformed at {_path(path)}: the key must not be null.")
+    return found
+
+
+def _null_key(value: Any) -> tuple[int | str, ...] | None:
+    """Return the path of a key that is null. The elements of lists may be null."""
+    items: Iterable[tuple[int | str, Any]] = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        items = enumerate(value)
+    for key, inner in items:
+        if inner is None and isinstance(value, dict):
+            return (key,)
+        if below := _null_key(inner):
+            return (key, *below)
+    return None
 
 
 def encode_epoch(epoch: Epoch, limit: int = EPOCH_LIMIT) -> bytes:

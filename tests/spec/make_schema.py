@@ -42,6 +42,20 @@ class _Generator(GenerateJsonSchema):
             made.pop("enum", None)  # which older versions of pydantic state, too
         return made
 
+    def nullable_schema(self, schema: Any) -> Any:
+        """What is None in Python has no key, and no key is null."""
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> Any:
+        stated = schema.get("default", ...) is not None
+        return super().default_schema(schema) if stated else self.generate_inner(schema["schema"])
+
+    def tuple_schema(self, schema: Any) -> Any:
+        made = super().tuple_schema(schema)
+        if schema["items_schema"][0]["type"] == "nullable":  # elements of lists may be null
+            made["items"] = {"anyOf": [made["items"], {"type": "null"}]}
+        return made
+
     def dict_schema(self, schema: Any) -> Any:
         made = super().dict_schema(schema)
         if schema["keys_schema"]["type"] == "int":
@@ -77,7 +91,7 @@ def json_schema() -> dict[str, Any]:
 def _require_constants(model: dict[str, Any]) -> None:
     """Require what tells the kind of an object, which every writer states."""
     stated = model["properties"]
-    kinds = [name for name, value in stated.items() if "const" in value]
+    kinds = [name for name, value in stated.items() if {"const", "default"} <= value.keys()]
     if required := {**dict.fromkeys(kinds), **dict.fromkeys(model.get("required", ()))}:
         model["required"] = [*required]
 

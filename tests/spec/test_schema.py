@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from colonnade.manifests.model.codec import unseal
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
+from colonnade.manifests.model.codec import decode_model, seal, unseal
 from tests.spec.make_schema import PATH, SEALED, json_schema
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -93,3 +94,36 @@ def test_every_object_of_the_schema_is_closed_but_what_only_writers_need() -> No
     assert [
         name for name, each in models.items() if each.get("additionalProperties", 1)
     ] == open_ones
+
+
+def with_nulls(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A JSON value as it is with null under one of its keys, for each of them, with the path."""
+    pairs: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        pairs = enumerate(value)
+    for key, inner in pairs:
+        kind = inner.get("op", "*") if isinstance(inner, dict) else "*"
+        here = (*path, str(key) if isinstance(value, dict) else kind)
+        others = list(value) if isinstance(value, list) else dict(value)
+        if isinstance(value, dict):
+            yield here, {**value, key: None}
+        for below, changed in with_nulls(inner, here):
+            others[key] = changed
+            yield below, others
+
+
+def test_no_key_of_a_golden_object_may_be_null() -> None:
+    """Neither for the schema nor for a reader, whatever the key is."""
+    models = {model.__name__: model for model in SEALED}
+    tried: set[tuple[str, ...]] = set()
+    for body in (body for found in golden().values() for body in found):
+        [kind] = kinds_of(body)
+        for path, changed in with_nulls(body):
+            named = (kind, *("#" if key.isdecimal() else key for key in path))
+            if named in tried:
+                continue
+            tried.add(named)
+            assert not validator(kind).is_valid(changed), named
+            with pytest.raises((CorruptionError, UnsupportedFormatError)):
+                decode_model(models[kind], seal(json.dumps(changed).encode()), "an object")
+    assert len(tried) > 500

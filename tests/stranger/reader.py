@@ -73,9 +73,10 @@ def crc32c(data: bytes) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Json:
-    """Make a JSON object without its null keys; a key that occurs twice is corruption."""
-    need(len(pairs) == len({key for key, _ in pairs}), "a JSON key occurs twice")
-    return {key: value for key, value in pairs if value is not None}
+    """Make a JSON object. A key that occurs twice, or that is null, is corruption."""
+    found = dict(pairs)
+    need(len(pairs) == len(found) and None not in found.values(), "a JSON key is null or twice")
+    return found
 
 
 def _no_constant(text: str) -> None:

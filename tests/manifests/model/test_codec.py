@@ -52,6 +52,17 @@ def test_every_flipped_bit_of_an_epoch_is_detected() -> None:
             decode_slot(bytes(damaged), 2, epoch_name(2))
 
 
+def test_an_optional_key_is_absent_and_never_null() -> None:
+    for null in ("null", "\n null"):
+        body = unseal(epoch_bytes(), "x").replace(b'"ops":', f'"user":{null},"ops":'.encode())
+        with pytest.raises(CorruptionError, match="malformed at user: the key must not be null"):
+            decode_slot(seal(body), 2, epoch_name(2))
+
+
+def test_a_text_that_looks_like_null_is_a_text() -> None:
+    assert decode_slot(edited(epoch_bytes(), user="is it: null?"), 2, "x").user == "is it: null?"
+
+
 def test_every_truncation_and_every_tail_of_an_epoch_is_detected() -> None:
     data = epoch_bytes()
     for damaged in (*(data[:end] for end in range(len(data))), data + b"\n", data + data):

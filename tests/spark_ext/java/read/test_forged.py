@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.model.codec import byte_check, seal, unseal
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
@@ -129,6 +129,26 @@ def test_every_number_of_a_footer_is_refused_or_changes_no_row(forgery: Forgery)
                 continue
             found.add(forgery.both(forgery.put_footer(footer)))
     assert found == {"refused", "read"}
+
+
+def with_nulls(value: Any) -> Iterator[Any]:
+    """A JSON object as it is with null under one of its keys, for each of them at any depth."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield {**value, key: None}
+            yield from ({**value, key: changed} for changed in with_nulls(inner))
+
+
+def test_no_key_of_a_footer_may_be_null_for_either_reader(forgery: Forgery) -> None:
+    nulls = [*with_nulls(forgery.footer)]
+    assert len(nulls) > 30
+    for footer in nulls:
+        entry = forgery.put_footer(footer)
+        plan = plan_of(forgery.schema, [entry])
+        java = forgery.tool.answer(forgery.store.url, plan, spark_schema(forgery.schema))
+        assert java.get("error", "").startswith("[COLONNADE_"), footer
+        with pytest.raises((CorruptionError, UnsupportedFormatError)):
+            [*RowSetReader(forgery.store, "", as_written(entry)).read(forgery.schema.fields)]
 
 
 def changed_indexes(data: bytes, times: int, seed: int) -> Iterator[bytes]:

@@ -62,7 +62,10 @@ public record JsonObject(JsonNode node, String location, String path) {
         data.array(), data.offset() + from, to - from, StandardCharsets.ISO_8859_1);
   }
 
-  /** Refuses any other key, because only another version of the format could have written it. */
+  /**
+   * Refuses any other key, because only another version of the format could have written it, and a
+   * key that is null, which has to be absent.
+   */
   JsonObject only(Set<String> keys) throws IOException {
     if (!node.isObject()) {
       throw malformed("", "Input should be an object");
@@ -74,12 +77,15 @@ public record JsonObject(JsonNode node, String location, String path) {
             location + " holds the key '" + path + name
                 + "', which this version does not know: upgrade Colonnade.");
       }
+      if (node.get(name).isNull()) {
+        throw malformed(name, "the key must not be null");
+      }
     }
     return this;
   }
 
   boolean has(String key) {
-    return node.hasNonNull(key);
+    return node.has(key);
   }
 
   JsonObject object(String key) throws IOException {
