@@ -77,7 +77,7 @@ def test_every_test_that_a_page_names_is_there() -> None:
     there = {module.stem for module in modules}
     for module in modules:
         there.update(re.findall(r"^def (test_\w+)\(", module.read_text("utf-8"), re.MULTILINE))
-    assert len(named) > 50
+    assert named
     assert named - there == set()
 
 

@@ -1,4 +1,7 @@
-"""Reading and committing, case by case."""
+"""Reading and committing, case by case: every change lands once, is refused, or is called unknown.
+
+A change that loses slots pauses, and ends after a stated number of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a path names a store."""
+"""A path or URL names one store, and a misspelled one is refused and makes no folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables with damage that a repair meets."""
+"""Tables with damage, and repairs of them whose dry runs say exactly what the repair then does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of Python work in a bucket as on a disk."""
+"""The operations of Python work in a bucket as on a disk, also while the database is dropped."""
 
 from __future__ import annotations
 

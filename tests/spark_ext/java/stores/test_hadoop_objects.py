@@ -1,4 +1,4 @@
-"""What the JVM's writer leaves in a store that only Hadoop reaches."""
+"""What the JVM's writer leaves in a store that only Hadoop reaches: whole objects, or none."""
 
 from __future__ import annotations
 
