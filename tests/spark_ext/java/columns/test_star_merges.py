@@ -84,60 +84,58 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "a column that the source lacks": (
         f"{COLUMNS['plain']}, {GIVEN}",
         f"MERGE INTO {T} t USING (SELECT 1 AS id) s ON t.id = s.id {CLAUSES}",
-        "The source of the MERGE has no column 'name', which table",
+        "`name`",
     ),
     "an insert without a column that is NOT NULL": (
         "id INT, v INT NOT NULL",
         f"MERGE INTO {T} t USING (SELECT 1 AS id) s ON t.id = s.id"
         " WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
-        "Column 'v' of table",
+        "INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS",
     ),
     "the same beside an update": (
         "id INT, v INT NOT NULL",
         f"MERGE INTO {T} t USING (SELECT 1 AS id) s ON t.id = s.id"
         " WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
-        "is NOT NULL and has no default, and an INSERT clause of the MERGE leaves it out",
+        "INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS",
     ),
     "a new field from a column of another name": (
         "id INT, info STRUCT<a: INT>",
         f"MERGE WITH SCHEMA EVOLUTION INTO {T} t USING ({STRUCT} other) s ON t.id = s.id"
         " WHEN MATCHED THEN UPDATE SET t.info = s.other",
-        "has no field `b` in its column `info`; add it by ALTER TABLE, or by MERGE WITH SCHEMA",
+        "`b`",
     ),
     "a new field without schema evolution": (
         "id INT, info STRUCT<a: INT>",
         f"MERGE INTO {T} t USING ({STRUCT} info) s ON t.id = s.id {CLAUSES}",
-        "has no field `b` in its column `info`",
+        "`b`",
     ),
     "a new field in an update": (
         "id INT, info STRUCT<a: INT>",
         f"UPDATE {T} SET info = named_struct('a', 2, 'b', 3)",
-        "has no field `b` in its column `info`; add it by ALTER TABLE.",
+        "`b`",
     ),
     "a field that is missing": (
         "id INT, info STRUCT<a: INT>",
         f"UPDATE {T} SET info = named_struct('b', 3)",
-        "for the table `colonnade`.`stars`.`t`: Cannot find data",
+        "`info`.`a`",
     ),
     "a value of another type": (
         "id INT, info STRUCT<a: INT>",
         f"MERGE INTO {T} t USING (SELECT 1 AS id) s ON t.id = s.id"
         " WHEN MATCHED THEN UPDATE SET id = DATE '2026-01-01'",
-        "for the table `colonnade`.`stars`.`t`: Cannot safely cast `id`",
+        "Cannot safely cast `id`",
     ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_change_that_does_not_fit_is_refused_by_the_names_of_table_and_column(
+def test_a_change_that_does_not_fit_is_refused_and_nothing_changes(
     spark: SparkShell, case: str
 ) -> None:
-    columns, statement, sentence = REFUSED[case]
+    columns, statement, said = REFUSED[case]
     spark.sql(f"CREATE TABLE {T} ({columns})")
     before = epoch(spark)
-    refused = spark.refusal(statement)
-    assert sentence in refused
-    assert "``" not in refused
+    assert said in spark.refusal(statement)
     assert epoch(spark) == before
 
 

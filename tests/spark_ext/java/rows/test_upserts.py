@@ -100,7 +100,7 @@ def test_an_insert_says_default_where_it_means_a_value(spark: SparkShell) -> Non
     ("select", "options", "sentence"),
     [
         ("(1) AS s(n)", "", "The rows lack column 'id' of the primary key of table 't'"),
-        ("(1L, 1) AS s(id, zzz)", "", "has no column 'zzz'"),
+        ("(1L, 1) AS s(id, zzz)", "", "zzz"),
         ("(CAST(NULL AS BIGINT), 1) AS s(id, n)", "", "NULL"),
         ("(1L, 2147483647) AS s(id, n)", "", "id = 1"),
         ("(1L) AS s(id)", ", {'onDuplicate': 'ignore'}", "An upsert always merges"),

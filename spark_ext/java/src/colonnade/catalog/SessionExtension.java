@@ -19,9 +19,7 @@ import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.StatedReads;
 import colonnade.spark.quirks.StatementParameters;
 import colonnade.spark.quirks.StreamSession;
-import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.ToldChange;
-import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.words.Maintenance;
 import java.util.Optional;
@@ -103,10 +101,8 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
     extensions.injectPostHocResolutionRule(
         session -> new ChecksByCatalog(table -> table instanceof ColonnadeTable));
-    extensions.injectPostHocResolutionRule(session -> new SubqueryChecks());
     extensions.injectPostHocResolutionRule(session -> new OfferedColumns());
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
-    extensions.injectResolutionRule(session -> new UnknownColumns());
     extensions.injectResolutionRule(session -> new KeyedMerges());
     extensions.injectHintResolutionRule(
         session -> new OwnCatalog(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName()));

@@ -32,7 +32,7 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
     if (statement instanceof InsertIntoStatement insert
         && insert.table() instanceof UnresolvedRelation named
         && insert.partitionSpec().isEmpty()
-        && evolves(insert)) {
+        && (EvolvingWrites.mergesByDefault() || isEvolving(insert))) {
       return NamedTables.find(named.multipartIdentifier())
           .filter(relation -> relation.table() instanceof TableAtEpoch)
           .flatMap(
@@ -45,13 +45,8 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
     return plan;
   }
 
-  /** Whether a statement may change its table, by a clause of its own or by the session. */
-  static boolean evolves(InsertIntoStatement insert) {
-    return EvolvingWrites.mergesByDefault() || isEvolving(insert);
-  }
-
   /** Whether a write has the clause WITH SCHEMA EVOLUTION, which Spark 4.1 does not know. */
-  static boolean isEvolving(LogicalPlan plan) {
+  private static boolean isEvolving(LogicalPlan plan) {
     return evolutionAt(plan) >= 0 && (boolean) plan.productElement(evolutionAt(plan));
   }
 

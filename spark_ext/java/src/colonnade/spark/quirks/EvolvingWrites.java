@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.analysis.NamedRelation;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -54,23 +55,24 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (plan.analyzed() || !(plan instanceof V2WriteCommand given)) {
       return plan;
     }
-    V2WriteCommand write = given;
-    CaseInsensitiveStringMap options = options(write);
+    CaseInsensitiveStringMap options = options(given);
     boolean ignores = isTrue(options.getOrDefault(IGNORE_UNKNOWN, "false"));
     boolean merges =
         options.containsKey(MERGE_SCHEMA)
             ? isTrue(options.get(MERGE_SCHEMA))
             : !ignores && mergesByDefault();
-    if (isTrue(options.getOrDefault(OVERWRITE_SCHEMA, "false"))) {
-      return plan; // the table gets the columns of the rows
+    boolean replaces = isTrue(options.getOrDefault(OVERWRITE_SCHEMA, "false"));
+    if (!merges && !ignores || replaces) {
+      return plan;
     }
-    Optional<DataSourceV2Relation> target = target(write.table());
+    Optional<DataSourceV2Relation> target = target(given.table());
     if (target.isEmpty()
         || !(target.get().table() instanceof TableAtEpoch table)
         || table.evolving() != null
         || table.given() != null) {
       return plan;
     }
+    V2WriteCommand write = given;
     // writeTo leaves both to Spark. No later rule looks for a table that is found here.
     if (!write.query().resolved()) {
       write = write.withNewQuery(analyzed(write.query()));
@@ -78,21 +80,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (write.table() instanceof UnresolvedRelation) {
       write = write.withNewTable(with(target.get(), table, options));
     }
-    if (merges) {
-      return (LogicalPlan) merged(write, options);
-    }
-    if (ignores) {
-      write = withoutUnknown(write, table);
-    }
-    if (!EvolvingInserts.isEvolving((LogicalPlan) write)) { // else Spark adds the columns
-      UnknownColumns.compare(write, table, isSql(given));
-    }
-    return (LogicalPlan) write;
-  }
-
-  /** Whether a write is a statement of SQL, which has no options. */
-  private static boolean isSql(V2WriteCommand write) {
-    return write.table() instanceof UnresolvedRelation && !write.isByName();
+    return (LogicalPlan) (merges ? merged(write, options) : withoutUnknown(write, table));
   }
 
   /** Whether the setting of the session is on. */
@@ -185,7 +173,8 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
               + " position; use saveAsTable, save or writeTo.",
           IGNORE_UNKNOWN);
     }
-    Set<String> known = UnknownColumns.known(table);
+    Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    known.addAll(List.of(table.schema().fieldNames()));
     List<NamedExpression> kept = new ArrayList<>();
     for (Attribute column : CollectionConverters.asJava(write.query().output())) {
       if (known.contains(column.name())) {

@@ -17,8 +17,7 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * A rule that has Spark analyze an {@code UPDATE} or {@code MERGE} of a Colonnade table here, where
- * its columns can be named before, and where an error can be explained after. Spark goes on with the
- * analyzed statement.
+ * its columns can be named before. Spark goes on with the analyzed statement.
  *
  * <p>The statement gets no filter for groups of rows. Spark 4.3 would add the source of a MERGE again
  * for it, and then refuse a source with random values. No scan of a statement takes that filter.
@@ -39,8 +38,6 @@ public final class RowChanges extends Rule<LogicalPlan> {
     ANALYZING.set(true);
     try {
       return analyzed(StarClauses.named(plan, named.get()));
-    } catch (Exception error) {
-      throw ChangeRefusals.explained(error, plan, named.get());
     } finally {
       ANALYZING.remove();
     }

@@ -1,9 +1,9 @@
 package colonnade.spark.quirks;
 
-import colonnade.planner.ColonnadeException;
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -35,12 +35,10 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 final class StarClauses {
   private final TableAtEpoch table;
-  private final Set<String> given;
   private final List<Attribute> source;
 
-  private StarClauses(TableAtEpoch table, Set<String> given, List<Attribute> source) {
+  private StarClauses(TableAtEpoch table, List<Attribute> source) {
     this.table = table;
-    this.given = given;
     this.source = source;
   }
 
@@ -63,8 +61,10 @@ final class StarClauses {
             plan instanceof WithCTE with
                 ? new WithCTE(merge.sourceTable(), with.cteDefs())
                 : merge.sourceTable());
-    StarClauses clauses =
-        new StarClauses(table, givenBy(table), CollectionConverters.asJava(source.output()));
+    StarClauses clauses = new StarClauses(table, CollectionConverters.asJava(source.output()));
+    if (!clauses.namesAllBut(givenBy(table))) {
+      return plan; // Spark names the column that the source lacks
+    }
     LogicalPlan named =
         merge.copy(
             merge.targetTable(),
@@ -98,9 +98,9 @@ final class StarClauses {
     List<MergeAction> all = new ArrayList<>();
     for (MergeAction each : CollectionConverters.asJava(actions)) {
       if (each instanceof UpdateStarAction star) {
-        all.add(new UpdateAction(star.condition(), assignments("UPDATE SET *"), true));
+        all.add(new UpdateAction(star.condition(), assignments(), true));
       } else if (each instanceof InsertStarAction star) {
-        all.add(new InsertAction(star.condition(), assignments("INSERT *")));
+        all.add(new InsertAction(star.condition(), assignments()));
       } else {
         all.add(each);
       }
@@ -108,21 +108,23 @@ final class StarClauses {
     return SetColumns.seq(all);
   }
 
-  private Seq<Assignment> assignments(String clause) {
+  /** Returns the columns of the source that have a name: one, or none, or several. */
+  private List<Attribute> sourceColumns(String name) {
+    return source.stream()
+        .filter(each -> (boolean) SQLConf.get().resolver().apply(each.name(), name))
+        .toList();
+  }
+
+  private boolean namesAllBut(Set<String> given) {
+    return Arrays.stream(table.schema().fieldNames())
+        .allMatch(name -> given.contains(name) || !sourceColumns(name).isEmpty());
+  }
+
+  private Seq<Assignment> assignments() {
     List<Assignment> all = new ArrayList<>();
     for (String name : table.schema().fieldNames()) {
-      List<Attribute> found =
-          source.stream()
-              .filter(each -> (boolean) SQLConf.get().resolver().apply(each.name(), name))
-              .toList();
-      if (found.isEmpty() && !given.contains(name)) {
-        String sentence =
-            String.format(
-                "The source of the MERGE has no column '%s', which table %s has, so %s cannot set"
-                    + " it; name the columns to set, or use MERGE WITH SCHEMA EVOLUTION.",
-                name, table.path(), clause);
-        throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
-      } else if (!found.isEmpty()) {
+      List<Attribute> found = sourceColumns(name);
+      if (!found.isEmpty()) {
         Expression value = found.size() == 1 ? found.get(0) : new UnresolvedAttribute(parts(name));
         all.add(new Assignment(new UnresolvedAttribute(parts(name)), value));
       }

@@ -14,14 +14,14 @@
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
  *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns, KeyedMerges, KeyedMerge,
  *                            ReducedMerges
- *   UPDATE and MERGE         RowChanges, StarClauses, ChangeRefusals, MergeClash, ToldChange
+ *   UPDATE and MERGE         RowChanges, StarClauses, ToldChange
  *   UPDATE and MERGE that
  *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,
  *                            MergedColumns, MergeOutput, NamedColumns
- *   columns that rows bring  EvolvingWrites, EvolvingInserts, UnknownColumns
+ *   columns that rows bring  EvolvingWrites, EvolvingInserts
  *   ALTER TABLE              AlteredFields, AlteredTexts
- *   CHECK constraints        CheckCondition, SubqueryChecks, CharComparisons, ChecksByCatalog,
- *                            ColumnChecks, ContradictingRow
+ *   CHECK constraints        CheckCondition, CharComparisons, ChecksByCatalog, ColumnChecks,
+ *                            ContradictingRow
  *   generated columns        FillGenerated, ExpiringRows, FilledRows, FilledChange,
  *                            ComputedExpression, ShownGenerated
  *   identity columns         AssignedColumns, IdentityChecks, IdentityEndpoint, DriverDraws
