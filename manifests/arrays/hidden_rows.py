@@ -18,7 +18,6 @@ from colonnade.manifests.arrays.expired import expired_regions, expired_values
 from colonnade.manifests.arrays.region_bounds import meets, meets_each
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
-from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import WHOLE
@@ -118,9 +117,8 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
 def _hide_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
     """Hide the rows of range tombstones in the RowSets that have not met them."""
     cleaned = np.array([each.clean_epoch for each in rowsets], np.int64)
-    regions = [region_of(each, table.schema) for one in table.tombstones for each in one.regions]
     epochs = np.array([one.epoch for one in table.tombstones for _ in one.regions], np.int64)
-    found.hide(regions, cleaned < epochs[:, np.newaxis])
+    found.hide(table.deleted_regions, cleaned < epochs[:, np.newaxis])
 
 
 def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:

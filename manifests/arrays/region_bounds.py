@@ -32,9 +32,9 @@ def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, F
     """
     some = np.ones((len(regions), len(bounds.rows)), np.bool_)
     every = some.copy()
-    alike: dict[tuple[_Shape, ...], list[int]] = {}
+    alike: dict[object, list[int]] = {}
     for at, region in enumerate(regions):
-        alike.setdefault(tuple(map(_shape, region.intervals)), []).append(at)
+        alike.setdefault(region.shape, []).append(at)
     for places in alike.values():
         first = regions[places[0]]
         for side, (interval, column) in enumerate(zip(first.intervals, first.columns, strict=True)):
@@ -49,15 +49,6 @@ def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, F
             some[places] &= part
             every[places] &= whole
     return some, every & some
-
-
-_Shape = tuple[int, bool, bool, bool, bool]
-
-
-def _shape(interval: Interval) -> _Shape:
-    """Return all that decides how an interval is compared, but for the values of its ends."""
-    ends = interval.low is None, interval.high is None
-    return interval.column, *ends, interval.low_open, interval.high_open
 
 
 def _known(column: SchemaField, bounds: BoundsTable) -> Bounds | None:

@@ -117,6 +117,17 @@ class Region(Model):
             each.bounds(column) for each, column in zip(self.intervals, self.columns, strict=True)
         )
 
+    @once
+    def shape(self) -> tuple[tuple[int, bool, bool, bool, bool], ...]:
+        """All that decides how rows are compared with the region, but for the values of its ends.
+
+        Of each interval: its column, whether it has no low and no high end, and which are open.
+        """
+        return tuple(
+            (each.column, each.low is None, each.high is None, each.low_open, each.high_open)
+            for each in self.intervals
+        )
+
 
 def _stated(regions: tuple[Region, ...]) -> list[dict[str, Any]]:
     """Return regions for a plan: their columns once, and three texts for each interval."""

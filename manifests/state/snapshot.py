@@ -29,11 +29,13 @@ from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
 from colonnade.manifests.model.primary_key import PrimaryKey
-from colonnade.manifests.model.range_tombstones import RangeTombstone
+from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
+from colonnade.manifests.model.regions import Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.model.statics import SUFFIX, statics_id
 from colonnade.manifests.object_names import table_prefix
+from colonnade.manifests.once import once
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
 
 
@@ -202,7 +204,7 @@ Reads nothing yet.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableState:
     """A table as of an epoch.
 
@@ -294,6 +296,13 @@ class TableState:
     def prefix(self) -> str:
         """The prefix of the names of all objects of the table."""
         return table_prefix(self.id)
+
+    @once
+    def deleted_regions(self) -> tuple[Region, ...]:
+        """The regions of all range tombstones, one after another, with their present columns."""
+        # Each scan compares all of them, so they are made once.
+        every = (each for one in self.tombstones for each in one.regions)
+        return tuple(region_of(each, self.schema) for each in every)
 
     @property
     def hides_rows(self) -> bool:

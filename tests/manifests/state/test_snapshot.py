@@ -18,6 +18,9 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
 )
 from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.range_tombstones import RangeTombstone
+from colonnade.manifests.model.regions import Interval
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import (
@@ -33,6 +36,7 @@ from colonnade.manifests.store import MemoryStore
 from tests.log_samples import database, entry, table_state, vector
 
 NAMES = st.lists(st.sampled_from(("orders", "Orders", "trips", "ü", "a b")), unique=True)
+SHORT = TableSchema(fields=(SchemaField(id=1, name="a", type="short", nullable=False),))
 CHECK = ByteCheck(length=1, crc32c=1)
 
 
@@ -152,3 +156,15 @@ def test_a_state_knows_its_anchors_and_its_blocks_of_slots() -> None:
     assert state.anchor(9) == state.anchors[1]
     assert state.anchor(4) is None
     assert state.blocks == SlotBlocks(state.database, 4)
+
+
+def test_a_state_makes_its_deleted_regions_once_and_a_wider_column_gives_new_ones() -> None:
+    side = Interval(column=1, low="i:3")
+    state = replace(table_state(SHORT), tombstones=(RangeTombstone(epoch=2, regions=((side,),)),))
+    [region] = state.deleted_regions
+    assert region.columns == SHORT.fields
+    assert state.deleted_regions is state.deleted_regions
+    wide = TableSchema(fields=(SHORT.fields[0].model_copy(update={"type": "double"}),))
+    [wider] = replace(state, schema=wide).deleted_regions
+    assert (wider.columns, wider.ends) == (wide.fields, ((3.0, None),))
+    assert state == replace(state)
