@@ -116,7 +116,7 @@ def refuse_lost(error: ColonnadeError, epoch: int) -> Snapshot:
     Raises CorruptionError instead of NotFoundError, and any other error unchanged.
     """
     if isinstance(error, NotFoundError):
-        raise CorruptionError(f"{error.message} It is a part of the log.") from error
+        raise CorruptionError(f"{error.message} It is a part of the log: restore it.") from error
     raise error
 
 

@@ -334,7 +334,8 @@ class Sending:
         if found is None:
             raise CorruptionError(
                 f"{self._store.locate(epoch_name(slot))} is missing, although the epoch before it"
-                " was removed by retention; the next vacuum restores a mark that is lost."
+                " was removed by retention. If only the mark of removed epochs is lost, `repair`"
+                " puts it again."
             )
         return found
 

@@ -20,6 +20,7 @@ from colonnade.manifests.epochs.slots import (
     any_taken,
     is_taken,
     judge_end,
+    lists_later,
 )
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -253,14 +254,16 @@ class SlotReader:
         Returns, costs and raises as `check_end` in `slots.py`. Slots behind it that were not read
         yet are looked at beside the mark, where the store reads objects side by side. Returns
         `END` and costs nothing if the reader is `trusted` and has seen no later object, and if it
-        `proves_end`.
+        `proves_end`. Slot 1 costs a listing of the log instead of looks behind it.
         """
         behind, unread = self._is_known_behind(number), self._unread_behind(number)
         if (self.trusted and not behind) or self.proves_end(number, blocks):
             return SlotEnd.END
         looks = partial(any_taken, self._store, unread)
+        if number == 1:
+            looks = partial(lists_later, self._store, blocks)
         judge = partial(judge_end, self._store, number, blocks)
-        if behind or not unread or self._store.parallel == 1:
+        if behind or (number > 1 and not unread) or self._store.parallel == 1:
             return judge(behind=behind or looks())
         later, found = self._store.both(looks, partial(judge, behind=False))
         if found is SlotEnd.END and later:
@@ -279,7 +282,7 @@ class SlotReader:
 
     def proves_end(self, number: int, blocks: SlotBlocks) -> bool:
         """Return whether all looks that `check_end` makes at a free slot were made beside reads."""
-        if not self._is_unfreed(number, blocks):
+        if number == 1 or not self._is_unfreed(number, blocks):
             return False
         return not (self._is_known_behind(number) or self._unread_behind(number))
 

@@ -27,7 +27,7 @@ from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_sl
 from colonnade.manifests.model.epoch import Epoch, EpochIdentity
 from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.object_names import FREED, HINT, epoch_name
+from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number, needs_log
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 TRIES = 19
@@ -185,8 +185,19 @@ def judge_end(store: ObjectStore, number: int, blocks: SlotBlocks, *, behind: bo
 def missing_error(store: ObjectStore, number: int) -> CorruptionError:
     """Return the error for an epoch that is missing before a later one."""
     return CorruptionError(
-        f"{store.locate(epoch_name(number))} is missing, although a later epoch is there."
+        f"{store.locate(epoch_name(number))} is missing, although a later epoch is there: `repair`"
+        " helps if only the mark of removed epochs is lost; otherwise restore that epoch."
     )
+
+
+def lists_later(store: ObjectStore, blocks: SlotBlocks) -> bool:
+    """Return whether a listing shows a later epoch of a log than epoch 0, or a mark of it.
+
+    For a log that seems to have epoch 0 alone, because slot 1 is free: if the hint and all marks
+    are lost, the freed slots can reach further than the distances `FAR`. Raises StoreError.
+    """
+    names = (info.name for info in store.list(f"{MANIFEST}/"))
+    return any(epoch_number(name) or name.startswith(blocks.prefix) for name in names)
 
 
 def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
@@ -203,23 +214,13 @@ def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
 def check_unused(store: ObjectStore) -> None:
     """Check that a store without epoch 0 has no other part of a log.
 
-    Costs eight GETs and a listing of the marks, side by side. Raises CorruptionError if it has one;
-    StoreError.
+    Costs a listing of the log, and a GET if it finds a part. Raises CorruptionError; StoreError.
     """
-
-    def first(prefix: str) -> str | None:
-        return next((info.name for info in store.list(prefix)), None)
-
-    looks: list[Callable[[], str | bool | None]] = [
-        partial(any_taken, store, FAR),
-        partial(_exists, store, HINT),
-        partial(first, FREED),
-    ]
-    behind, hint, mark = store.together(looks)
-    left = "a later epoch" if behind else HINT if hint else mark
+    names = (info.name for info in store.list(f"{MANIFEST}/"))
+    left = next(filter(needs_log, names), None)
     if left is not None and not is_taken(store, 0):
         raise CorruptionError(
-            f"{store.locate(epoch_name(0))} is missing, although {left} is there."
+            f"{store.locate(epoch_name(0))} is missing, although {left} is there: restore it."
         )
 
 

@@ -176,7 +176,7 @@ def _finish_drop(store: ObjectStore, place: _PlaceListing, lone_table: bool) -> 
 
     Files of other programs stay if the dropped database or the new one is that of a lone table.
     Raises CorruptionError if there are epochs of a log that did not end, because the new log would
-    run into them.
+    run into them, or if epoch 0 is damaged.
     """
     assert place.newest is not None
     newest = read_slot(store, place.newest)
@@ -190,6 +190,8 @@ def _finish_drop(store: ObjectStore, place: _PlaceListing, lone_table: bool) -> 
         move_away(store)
     elif not place.first and not is_taken(store, 0):
         raise _lost_error(store, epoch_name(place.newest))
+    else:
+        read_slot(store, 0)  # Where it is damaged, no epoch 0 can be put.
 
 
 def _was_lone(store: ObjectStore) -> bool:

@@ -147,8 +147,7 @@ class LogFollower:
                 lost = first.blocks.mark(first.blocks.of(begin))
                 raise CorruptionError(
                     f"{self.store.locate(epoch_name(begin))} is missing, or no vacuum since can be"
-                    f" read. Perhaps {self.store.locate(lost)} is lost: the next vacuum that opens"
-                    " the log by its hint puts it again."
+                    f" read. Perhaps {self.store.locate(lost)} is lost: `repair` puts it again."
                 )
             mark = None
 

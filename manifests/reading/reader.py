@@ -11,7 +11,13 @@ from dataclasses import replace
 from functools import partial
 
 from colonnade.manifests.checkpoint.anchor_list import find_anchor
-from colonnade.manifests.checkpoint.reader import UNUSABLE, find_checkpoint, read_hint, read_state
+from colonnade.manifests.checkpoint.reader import (
+    UNUSABLE,
+    find_checkpoint,
+    read_hint,
+    read_state,
+    refuse_lost,
+)
 from colonnade.manifests.clock import elapsed_s, now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
 from colonnade.manifests.epochs.first_look import FirstLook
@@ -22,6 +28,7 @@ from colonnade.manifests.epochs.slots import (
     check_slot,
     dropped_error,
     log_has_epoch,
+    missing_error,
     read_slot,
 )
 from colonnade.manifests.errors import (
@@ -282,11 +289,11 @@ class LogReader(LiveRowSetReader):
             anchor = find_anchor(self.store, head, epoch)
             if anchor is not None:
                 return replace(read_state(self.store, anchor), floor=head.floor)
-        except UNUSABLE:
+        except UNUSABLE as error:
             # An old `head` may name an anchor that a later vacuum has removed.
             newest = self.read_head()
             if newest.anchors == head.anchors and newest.anchor_list == head.anchor_list:
-                raise
+                return refuse_lost(error, epoch)
             return self._read_removed(epoch, newest)
         raise self._removed(f"epoch {epoch}", head.floor)
 
@@ -346,11 +353,14 @@ class LogReader(LiveRowSetReader):
 
         For callers that must not rely on a cache. Costs a GET for each epoch since the state
         `after`, which must also come from the log alone and not be later. Without it, costs as
-        `read_floor`, and a GET for each epoch since the floor.
+        `read_floor`, and a GET for each epoch since the floor. Raises CorruptionError for a missing
+        epoch; NotFoundError if a vacuum has removed the epoch meanwhile.
         """
         state = self._advance(after or self.read_floor(), epoch)
-        if state.epoch != epoch:
-            raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
+        if state.epoch < epoch:
+            raise missing_error(self.store, state.epoch + 1)
+        if state.epoch > epoch:
+            raise self._removed(f"epoch {epoch}", state.floor)
         return state
 
     def read_head_from_log(self) -> Snapshot:

@@ -94,7 +94,8 @@ def no_database(location: str) -> NotFoundError:
 
 def missing_object(location: str, object_id: str) -> MissingObjectError:
     """Return the error for an object that was to be read and does not exist."""
-    return MissingObjectError(f"{location} is missing, though the log names it.", object_id)
+    problem = f"{location} is missing, though the log names it."
+    return MissingObjectError(f"{problem} Restore it, or look what `verify` says.", object_id)
 
 
 def too_large(location: str, size: str, limit: int) -> CorruptionError:

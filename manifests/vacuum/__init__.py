@@ -10,6 +10,7 @@
     hinted_checkpoints.py  checkpoints that the hint leads to, and a hint to a usable one
     later_floor.py  beginning the history at a later checkpoint, once the floor's state is lost
     freeing.py      freeing the slots of blocks below the floor, each after its mark
+    lost_marks.py   putting lost marks again, also where the log cannot be opened without them
     copies.py       second copies of the objects of anchors, made and restored
     removal.py      deleting what an epoch of the log has named
     result.py       what a run did, or would do

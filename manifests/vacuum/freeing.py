@@ -10,6 +10,7 @@ from collections.abc import Collection
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import freed_slots, put_mark
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -26,7 +27,7 @@ def free_blocks(log: Log, head: Snapshot, seen_s: float, freed: range) -> None:
     whole = blocks.whole_below(head.floor)
     if first >= whole:
         return
-    _put_marks(log, head, range(first, whole), seen_s)
+    put_marks(log, blocks, range(first, whole), seen_s)
     slots = range(max(1, blocks.first(first)), blocks.first(whole))
     for error in log.store.remove_many([*map(epoch_name, slots)]).values():
         raise error
@@ -40,16 +41,20 @@ def restore_marks(log: Log, head: Snapshot, marks: Collection[int], seen_s: floa
     call. Costs one GET if no mark is missing. Requires and raises as `free_blocks`.
     """
     whole = head.blocks.whole_below(head.floor)
-    _put_marks(log, head, [block for block in range(whole) if block not in marks], seen_s)
+    put_marks(log, head.blocks, [block for block in range(whole) if block not in marks], seen_s)
     return freed_slots(log.store, head.blocks, max([whole - 1, *marks]))
 
 
-def _put_marks(log: Log, head: Snapshot, wanted: Collection[int], seen_s: float) -> None:
-    """Put marks, but not so soon after a block was filled that a process trusts its last look."""
+def put_marks(log: Log, blocks: SlotBlocks, wanted: Collection[int], seen_s: float) -> None:
+    """Put the marks of blocks in the given order, which must ascend. Raises StoreError.
+
+    Requires: the log had a floor behind these blocks at `seen_s` (`elapsed_s`). Waits until no
+    process trusts a look from before the blocks were full.
+    """
     if not wanted:
         return
     wait_s = log.store.trust_s - (elapsed_s() - seen_s)
     if wait_s > 0:
         log.pause(wait_s)
     for block in wanted:
-        put_mark(log.store, head.blocks, block)
+        put_mark(log.store, blocks, block)

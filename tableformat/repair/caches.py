@@ -1,4 +1,4 @@
-"""Rebuild checkpoints and hint from the log; restore anchors.
+"""Rebuild checkpoints and hint from the log; restore anchors and marks.
 
 Spec: docs/spec/checkpoint.md
 """
@@ -24,6 +24,7 @@ from colonnade.manifests.store.draft import DraftStore
 from colonnade.manifests.vacuum.copies import restore
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
 from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint
+from colonnade.manifests.vacuum.lost_marks import restore_lost_marks
 from colonnade.manifests.vacuum.references import StateObjects
 
 
@@ -35,7 +36,8 @@ class LogRepairResult:
     `epoch` and `floor` are the newest and the oldest readable epoch after it. `given_up` are the
     first and the last epoch whose loss it accepts, or None. Where the end of the log is lost,
     epochs after the last one may be lost, too. Tags and pins keep their states. `restored` are the
-    names of objects of anchors that were damaged at one place.
+    names of objects of anchors that were damaged at one place, and `marks` those of marks of freed
+    slots that were lost.
     """
 
     dry_run: bool
@@ -43,6 +45,7 @@ class LogRepairResult:
     floor: int
     given_up: tuple[int, int] | None
     restored: tuple[str, ...]
+    marks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain value that converts to JSON."""
@@ -62,6 +65,7 @@ class LogRepairResult:
             said.append(f"{done} {which}{later}: their loss cannot be repaired.")
         done = "Would restore" if would else "Restored"
         said += [f"{done} {name} from its other copy." for name in self.restored]
+        said += [f"{done} {name}, a lost mark." for name in self.marks]
         return "\n".join(said)
 
 
@@ -70,7 +74,8 @@ def rebuild_caches(
 ) -> LogRepairResult:
     """Read the log from its floor, store its head as a checkpoint, and point the hint to it.
 
-    After that no reader uses a damaged or wrong checkpoint; vacuum removes it later. First restores
+    After that no reader uses a damaged or wrong checkpoint; vacuum removes it later. First puts
+    lost marks of freed slots again, without which the log perhaps cannot be opened. Then restores
     the objects of anchors that are damaged or missing at one of their two places from the other
     place.
 
@@ -79,12 +84,14 @@ def rebuild_caches(
     checkpoint. With `dry_run` all of this happens in a draft, and nothing is written. The time is
     then this machine's.
 
-    Costs a GET for each epoch since the floor, and two for each object of an anchor. Raises
+    Costs a listing of the log, a GET or two for each epoch since the floor, and two for each object
+    of an anchor. Waits as `restore_lost_marks` where marks are lost. Raises
     CorruptionError when the log itself is damaged, and when an anchor has no intact copy. The
     latter is raised after everything else is done. Raises StoreError.
     """
     log = _draft(log) if dry_run else log.uncached
     log.store.require_writable()
+    marks = restore_lost_marks(log)
     given_up = _give_up(log) if give_up_lost_epochs else None
     newest = log.read_head()
     check_writer_features(newest)
@@ -96,7 +103,7 @@ def rebuild_caches(
         put_usable_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
         raise _lost_error(log, newest, lost)
-    return LogRepairResult(dry_run, state.epoch, state.floor, given_up, restored)
+    return LogRepairResult(dry_run, state.epoch, state.floor, given_up, restored, marks)
 
 
 def _draft(log: Log) -> Log:

@@ -161,7 +161,8 @@ class DatabaseUpkeep(OpenDatabase):
     ) -> caches.LogRepairResult:
         """Rebuild checkpoint and hint from the log alone, and say what was done.
 
-        First restores damaged objects of anchors from their second copies. Changes nothing that a
+        First puts lost marks of freed slots again, and restores damaged objects of anchors from
+        their second copies. Changes nothing that a
         reader sees; `ArrowTable.repair` handles damaged data. With `give_up_lost_epochs`, newer
         epochs whose loss a checkpoint proves are given up. If the oldest readable state is lost,
         the epochs before the oldest whole checkpoint are given up instead. With `dry_run`, nothing

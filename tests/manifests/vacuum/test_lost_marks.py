@@ -1,0 +1,73 @@
+"""Marks that were lost are put again from a listing, whatever else is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.object_names import FREED, HINT, checkpoint_name, copy_name, epoch_name
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.lost_marks import restore_lost_marks
+from tests.far_store import FarStore
+from tests.manifests.epochs.blocks import Blocks
+
+
+def marks(store: MemoryStore) -> set[str]:
+    return {info.name for info in store.list(FREED)}
+
+
+@given(lost=st.sets(st.integers(0, 6)), hint=st.booleans(), damaged=st.booleans())
+def test_lost_marks_are_put_again_and_no_other(lost: set[int], hint: bool, damaged: bool) -> None:
+    old = Blocks()
+    old.vacuum()
+    head, before = old.log.read_head(), marks(old.store)
+    for block in lost:
+        old.store.delete(head.blocks.mark(block))
+    if damaged:
+        old.store.put(epoch_name(head.epoch - 2), b"damage", sync=False)
+    if not hint:
+        old.store.delete(HINT)
+    assert restore_lost_marks(old.log) == tuple(map(head.blocks.mark, sorted(lost)))
+    assert marks(old.store) == before
+    assert restore_lost_marks(old.log) == ()
+
+
+def test_a_log_without_a_vacuum_gets_no_mark() -> None:
+    old = Blocks(epochs=9)
+    assert restore_lost_marks(old.log) == ()
+    assert marks(old.store) == set()
+    with pytest.raises(NotFoundError, match="is not a Colonnade database"):
+        restore_lost_marks(Log(MemoryStore()))
+
+
+def test_a_vacuum_of_another_database_or_one_that_nothing_proves_marks_no_block() -> None:
+    old, new = Blocks(), MemoryStore()
+    old.vacuum()
+    head = old.log.read_head()
+    create_database(new, lone_table=False, slot_block=head.blocks.size)
+    for info in old.store.list(""):
+        new.put_if_absent(info.name, old.store.get(info.name))
+    with pytest.raises(CorruptionError, match="is of another database"):
+        restore_lost_marks(Log(new))
+    assert marks(new) == marks(old.store)
+    old.store.delete(head.blocks.mark(2))
+    for name in (checkpoint_name(head.anchors[-1].root), copy_name(head.anchors[-1].root)):
+        old.store.delete(name)
+    with pytest.raises(CorruptionError, match="so no mark is put; restore it"):
+        restore_lost_marks(old.log)
+    assert head.blocks.mark(2) not in marks(old.store)
+
+
+def test_a_mark_is_put_when_no_process_trusts_a_look_from_before_the_listing() -> None:
+    old = Blocks()
+    old.vacuum()
+    store, pauses = FarStore(old.store), list[float]()
+    log = Log(store, pause=pauses.append)
+    restore_lost_marks(log)
+    assert pauses == []
+    old.store.delete(old.states[0].blocks.mark(3))
+    restore_lost_marks(log)
+    assert pauses == [pytest.approx(store.trust_s, abs=1)]
