@@ -141,16 +141,12 @@ def test_the_reference_begins_with_what_people_call_and_ends_with_results_and_er
     assert re.findall(r"- (\w+)", table)[:5] == ["create", "open", "append", "upsert", "scan"]
 
 
-def test_the_list_of_decisions_has_each_decision_in_the_order_of_its_page() -> None:
-    index = ROOT / "docs" / "decisions.md"
-    lines = re.findall(r"^- \[(.*)\]\((.*)#.*\)$", index.read_text("utf-8"), re.MULTILINE)
-    listed: dict[str, list[str]] = {}
-    for heading, page in lines:
-        listed.setdefault(page, []).append(heading)
-    assert listed == {
-        f"decisions/{page.name}": re.findall(r"^## (.*)$", page.read_text("utf-8"), re.MULTILINE)
-        for page in (ROOT / "docs" / "decisions").glob("*.md")
-    }
+def test_the_list_of_decisions_has_each_page_of_them() -> None:
+    listed = re.findall(
+        r"\]\((decisions/[\w-]+\.md)\)", (ROOT / "docs" / "decisions.md").read_text()
+    )
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert sorted(listed) == [f"decisions/{page.name}" for page in pages]
 
 
 @pytest.mark.parametrize("name", ["ArrowTable", "ArrowDatabase"])

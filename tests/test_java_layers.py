@@ -106,14 +106,6 @@ def test_each_quirk_says_on_which_versions_of_spark_it_was_seen() -> None:
             assert re.search(r"Seen on Spark \d\.\d", path.read_text()), path
 
 
-def test_the_decisions_explain_each_quirk() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "decisions" / "spark-jar.md").read_text()
-    names = {path.stem for path in sources("spark.quirks")} - {"package-info"}
-    names |= {Path(path).stem for path in PRIVATE_ELSEWHERE}
-    unexplained = {name for name in names if f"`{name}`" not in page}
-    assert not unexplained
-
-
 def test_the_list_of_quirks_by_subject_leaves_none_out() -> None:
     listed = (ROOT / "spark" / "quirks" / "package-info.java").read_text()
     names = {path.stem for path in sources("spark.quirks")} - {"package-info"}
