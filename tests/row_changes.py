@@ -64,7 +64,11 @@ def row_changes(
                     deleted[rowset] = all_rows(there[rowset].entry.rows) - gone[rowset]
             case ReplaceRows():
                 origin = op
-    old = [(rowset, row) for rowset in sorted(deleted) for row in deleted[rowset]]
+    old = {
+        (index << 32) + place: (rowset, row)
+        for index, rowset in enumerate(sorted(each for each in deleted if deleted[each]))
+        for place, row in enumerate(deleted[rowset])
+    }
     now = _live(log, after, table) if table in after.tables and added else {}
     new = [(rowset, row) for rowset in added for row in range(now[rowset].entry.rows)]
     moved: dict[Place, Place] = {}
@@ -80,9 +84,8 @@ def row_changes(
         for row in _rows(log, table, now[rowset].amendments.vector)
     }
     assert left_out.isdisjoint(moved.values()), "a row that is not added replaces one"
-    return RowChanges(
-        frozenset(new) - left_out - set(moved.values()), frozenset(old) - moved.keys(), moved
-    )
+    inserted = frozenset(new) - left_out - set(moved.values())
+    return RowChanges(inserted, frozenset(old.values()) - moved.keys(), moved)
 
 
 def places(log: LogReader, state: Snapshot, name: str, key: str = "k") -> dict[int, Place]:

@@ -245,7 +245,7 @@ class World:
         ]
         origin = None
         if ordered:
-            rows.sort(key=lambda each: (each[1][0] * 7919) % 101)
+            rows.sort(key=lambda each: (each[1][0] * 7919) % 10_007)
             data = encode_origins([np.array([o for o, _ in rows])])
             origin = write_origin(self.store, PREFIX, JOB, data)
         half = (len(rows) + 1) // 2

@@ -1,8 +1,13 @@
 """Where rows come from: a number for each row, coded so that rows in order cost next to nothing.
 
-The code of a number is its difference to the number of the nearest row before it that has one, and
-to -1 for the first. 0 is the code of a row without a number. Each code is a 64-bit little-endian
-integer, and all of them together are deflated (zlib). No two rows may have the same number.
+A number is a RowSet * 2**32 + a row in it. It has two codes of 32 bits: the RowSet, and the
+difference of the row to that of the nearest number before it with the same RowSet, or to -1. So
+rows of several RowSets that take turns cost little, too. The lowest bit of a difference is its
+sign, and its other bits are inverted if it is negative. Both codes of a row without a number are 0.
+No two rows may have the same number.
+
+In each block of rows, the lowest bytes of all codes are together, then the next ones. So most bytes
+are like the one before them, and are deflated (zlib) quickly and well.
 Spec: docs/spec/operations.md#origins
 """
 
@@ -21,36 +26,56 @@ Rows = NDArray[np.int64]
 NEW = -1
 """Stands in an array for a row without a number: it comes from nowhere."""
 
-_LEVEL = 1
-"""Higher levels take ten times as long, and save a tenth."""
+_BLOCK = 2**16
+"""The number of rows whose bytes are together."""
+
+_ROW_BYTES = 8
+"""The bytes of both codes of a row."""
+
+_FEW = 2**16
+"""The most rows whose origins are not encoded, because that takes longer than all other uses."""
 
 
 def encode_origins(parts: Iterable[Rows]) -> bytes:
     """Encode the numbers of rows, which may come in parts; `NEW` stands for none.
 
-    Holds one part, and what it becomes.
+    Holds one part and one block, the last row of each RowSet, and what they become.
     """
-    deflate, last, data = zlib.compressobj(_LEVEL), np.int64(NEW), []
-    for part in parts:
-        numbered = part != NEW
-        if numbered.all():
-            numbers, codes = part, _differences(part, last)
-        else:
-            numbers, codes = part[numbered], np.zeros(len(part), "<i8")
-            codes[numbered] = _differences(numbers, last)
-        last = numbers[-1] if len(numbers) else last
-        data.append(deflate.compress(codes.tobytes()))
+    last: dict[int, int] = {}
+    # Other repetitions than of single bytes take ten times as long to find, and save little.
+    deflate = zlib.compressobj(1, strategy=zlib.Z_RLE)
+    data = [deflate.compress(_encoded(block, last)) for block in _blocks(parts)]
     return b"".join((*data, deflate.flush()))
 
 
-def _differences(numbers: Rows, last: np.int64) -> Rows:
-    """Return the differences of numbers to the ones before them; `last` is before the first."""
-    found = np.empty(len(numbers), "<i8")
-    if len(numbers):
-        found[0] = np.subtract(numbers[:1], last)[0]
-        np.subtract(numbers[1:], numbers[:-1], out=found[1:])
-    assert found.all(), "Two rows have the same number."
-    return found
+def _blocks(parts: Iterable[Rows]) -> Iterator[Rows]:
+    waiting: list[Rows] = []
+    room = _BLOCK
+    for part in parts:
+        for piece in np.split(part, range(room, len(part), _BLOCK)):
+            waiting.append(piece)
+            room -= len(piece)
+            if not room:
+                yield np.concatenate(waiting)
+                waiting, room = [], _BLOCK
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _encoded(numbers: Rows, last: dict[int, int]) -> bytes:
+    """Encode a block. `last` has the last row of each RowSet before it, and then with it."""
+    places, rowsets, rows, firsts = _by_rowset(numbers)
+    differences = np.diff(rows, prepend=0)
+    known = rowsets[firsts].tolist()
+    differences[firsts] = rows[firsts] - [last.get(rowset, -1) for rowset in known]
+    ends = np.append(firsts[1:], len(rows))[: len(firsts)]
+    last.update(zip(known, rows[ends - 1].tolist(), strict=True))
+    low = differences.astype(np.int32)
+    assert low.all(), "Two rows have the same number."
+    codes = np.zeros((2, len(numbers)), "<u4")
+    codes[0, places] = rowsets
+    codes[1, places] = (low << 1) ^ (low >> 31)
+    return codes.view(np.uint8).reshape(2, -1, 4).transpose(0, 2, 1).tobytes()
 
 
 def decode_origins(data: bytes, rows: int) -> Rows:
@@ -60,39 +85,69 @@ def decode_origins(data: bytes, rows: int) -> Rows:
     """
     inflate = zlib.decompressobj()
     try:
-        plain = inflate.decompress(data, 8 * rows + 1)
+        plain = inflate.decompress(data, _ROW_BYTES * rows + 1)
     except zlib.error as error:
         raise ValueError("they are not deflated") from error
-    if len(plain) != 8 * rows or not inflate.eof or inflate.unused_data:
+    if len(plain) != _ROW_BYTES * rows or not inflate.eof or inflate.unused_data:
         raise ValueError(f"they are not of {rows} rows")
-    codes = np.frombuffer(plain, "<i8")
-    found = np.cumsum(codes, dtype=np.int64) + NEW
-    found[codes == 0] = NEW
+    codes = _codes(np.frombuffer(plain, np.uint8), rows)
+    places = np.flatnonzero(codes[1])
+    if np.count_nonzero(codes[0]) > np.count_nonzero(codes[0, places]):
+        raise ValueError("one of them names a RowSet and no row")
+    rowsets, coded = codes[0, places].astype(np.int64), codes[1, places]
+    order, firsts = _grouped(rowsets)
+    coded = coded[order]
+    low = (coded >> 1).astype(np.int32) ^ -(coded & 1).astype(np.int32)
+    sums = np.cumsum(low, dtype=np.int64)
+    before = np.repeat(sums[firsts] - low[firsts], np.diff(firsts, append=len(sums)))
+    found = np.full(rows, NEW, np.int64)
+    found[places[order]] = origins_of(rowsets[order], (sums - before - 1) & 0xFFFFFFFF)
     return found
+
+
+def _codes(plain: NDArray[np.uint8], rows: int) -> NDArray[np.uint32]:
+    """Return the codes of the RowSets, and those of the rows in them."""
+    codes = np.empty((2, rows), "<u4")
+    for first in range(0, rows, _BLOCK):
+        end = min(first + _BLOCK, rows)
+        block = plain[_ROW_BYTES * first : _ROW_BYTES * end].reshape(2, 4, -1)
+        codes[:, first:end] = np.ascontiguousarray(block.transpose(0, 2, 1)).view("<u4")[..., 0]
+    return codes
 
 
 @dataclass(frozen=True, slots=True)
 class RowOrigins:
-    """Which row each of the `rows` rows of a RowSet replaces, deflated.
+    """Which row each of the `rows` rows of a RowSet replaces.
 
     A replaced row has the number of its RowSet * 2**32 + its own number in that RowSet. The other
-    rows are new. Without `data`, all rows are.
+    rows are new. Without `data`, all rows are. `data` are encoded origins, or `plain` integers.
     """
 
     rows: int
     data: bytes | None = None
+    plain: bool = False
 
     @classmethod
     def of(cls, origins: Rows) -> RowOrigins:
         """Return the value with these numbers; `NEW` stands for a new row."""
         if (origins == NEW).all():
             return cls(len(origins))
+        if len(origins) <= _FEW:
+            return cls(len(origins), origins.tobytes(), plain=True)
         return cls(len(origins), encode_origins([origins]))
+
+    def encoded(self) -> bytes | None:
+        """Return encoded origins; None if all rows are new."""
+        if self.data is None or not self.plain:
+            return self.data
+        return encode_origins([np.frombuffer(self.data, np.int64)])
 
     def array(self) -> Rows:
         """Return the number of each row; `NEW` stands for a new row. Raises ValueError."""
         if self.data is None:
             return np.full(self.rows, NEW, np.int64)
+        if self.plain:
+            return np.frombuffer(self.data, np.int64).copy()
         return decode_origins(self.data, self.rows)
 
     def new_count(self) -> int:
@@ -103,9 +158,7 @@ class RowOrigins:
         """Return the rows that are replaced, by RowSet id. Raises ValueError."""
         if self.data is None:
             return {}
-        origins = self.array()
-        _, rows = rowsets_and_rows(origins)
-        return {rowset: FrozenBitMap(rows[at]) for rowset, at in by_rowset(origins)}
+        return {rowset: FrozenBitMap(rows) for rowset, _, rows in by_rowset(self.array())}
 
     def without(self, rows: AbstractBitMap) -> RowOrigins:
         """Return the value in which some rows replace none, because they are not added."""
@@ -121,16 +174,30 @@ def rowsets_and_rows(origins: Rows) -> tuple[Rows, Rows]:
     return (origins >> 32) & 0xFFFFFFFF, origins & 0xFFFFFFFF
 
 
-def by_rowset(origins: Rows) -> Iterator[tuple[int, Rows]]:
-    """Yield each RowSet that numbers name, ascending, with the places of its numbers."""
+def by_rowset(origins: Rows) -> Iterator[tuple[int, Rows, Rows]]:
+    """Yield each RowSet that numbers name, ascending, the places of its numbers, and their rows."""
+    places, rowsets, rows, firsts = _by_rowset(origins)
+    bounds = zip(firsts.tolist(), [*firsts[1:].tolist(), len(rows)], strict=False)
+    for rowset, (first, end) in zip(rowsets[firsts].tolist(), bounds, strict=True):
+        yield rowset, places[first:end], rows[first:end]
+
+
+def _by_rowset(origins: Rows) -> tuple[Rows, Rows, Rows, Rows]:
+    """Return places, RowSets and rows of all numbers by RowSet, and where each RowSet begins."""
     places = np.flatnonzero(origins != NEW)
-    rowsets, _ = rowsets_and_rows(origins[places])
+    rowsets, rows = rowsets_and_rows(origins[places])
+    order, firsts = _grouped(rowsets)
+    return places[order], rowsets[order], rows[order], firsts
+
+
+def _grouped(rowsets: Rows) -> tuple[Rows | slice, Rows]:
+    """Return an order by RowSet that keeps the order within each, and where each begins in it."""
+    order: Rows | slice = slice(None)
     if (rowsets[1:] < rowsets[:-1]).any():
-        order = np.argsort(rowsets, kind="stable")
-        places, rowsets = places[order], rowsets[order]
-    ends = np.flatnonzero(rowsets[1:] != rowsets[:-1]) + 1
-    known = rowsets[np.append(0, ends)].tolist() if len(rowsets) else []
-    yield from zip(known, np.split(places, ends), strict=False)
+        # numpy sorts 16-bit numbers by radix, which is faster.
+        narrow = rowsets.astype(np.uint16) if rowsets.max() < 2**16 else rowsets
+        order = np.argsort(narrow, kind="stable")
+    return order, np.flatnonzero(np.diff(rowsets[order], prepend=-1))
 
 
 def origins_of(rowsets: int | Rows, rows: Rows) -> Rows:

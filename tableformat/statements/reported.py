@@ -85,7 +85,7 @@ class TaskReport(Model, arbitrary_types_allowed=True):
     @classmethod
     def of(cls, rowsets: tuple[RowSetEntry, ...], origins: Mapping[str, RowOrigins]) -> TaskReport:
         """Return the report of a task that wrote RowSets; `origins` are by their objects."""
-        data = (origins[each.object].data for each in rowsets)
+        data = (origins[each.object].encoded() for each in rowsets)
         return cls.model_construct(rowsets=rowsets, origins=tuple(data))
 
     @model_validator(mode="after")

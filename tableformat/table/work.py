@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.arrays.origins import RowOrigins, by_rowset, rowsets_and_rows
+from colonnade.manifests.arrays.origins import RowOrigins, by_rowset
 from colonnade.manifests.commit.change import DeletedRows, KeyGuard, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows, id_ranges
 from colonnade.manifests.log.log import Log
@@ -106,10 +106,9 @@ class TableWork:
         if new.origins.data is None:
             return new
         origins = new.origins.array()
-        for rowset, at in by_rowset(origins):
+        for rowset, at, rows in by_rowset(origins):
             if rowset >= self.first_own:
-                before = self.added[rowset - self.first_own].origins.array()
-                origins[at] = before[rowsets_and_rows(origins[at])[1]]
+                origins[at] = self.added[rowset - self.first_own].origins.array()[rows]
         return replace(new, origins=RowOrigins.of(origins))
 
     def row_origins(self) -> tuple[RowOrigins, ...]:

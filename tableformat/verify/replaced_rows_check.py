@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.origins import NEW
+from colonnade.manifests.arrays.origins import NEW, rowsets_and_rows
 from colonnade.manifests.commit.rebase.origin import read_origin
 from colonnade.manifests.commit.rebase.targets import ids_of
 from colonnade.manifests.errors import ColonnadeError
@@ -52,7 +53,9 @@ def check_replaced_rows(log: LogReader, before: Snapshot, epoch: Epoch) -> Itera
 def _problem(log: LogReader, table: TableState, op: ReplaceRows, epoch: Epoch) -> str | None:
     places = read_origin(log.store, table.prefix, op.origin, _added(epoch, op.table))
     places = places[places != NEW]
-    if len(places) and not 0 <= places.min() <= places.max() < _deleted(log, table, epoch):
+    rowsets, rows = rowsets_and_rows(places)
+    deleted = _deleted(log, table, epoch)
+    if (rowsets >= len(deleted)).any() or (rows >= deleted[rowsets]).any():
         return "replaces rows that it does not delete"
     return "replaces a row twice" if len(np.unique(places)) < len(places) else None
 
@@ -68,8 +71,8 @@ def _added(epoch: Epoch, table: str) -> int:
     return rows
 
 
-def _deleted(log: LogReader, table: TableState, epoch: Epoch) -> int:
-    """Return how many rows the vectors and drops of an epoch delete."""
+def _deleted(log: LogReader, table: TableState, epoch: Epoch) -> NDArray[np.int64]:
+    """Return how many rows the vectors and drops of an epoch delete, for each RowSet by its id."""
     after: dict[int, int | None] = {}
     for op in epoch.ops:
         if isinstance(op, AddDeletionVector) and op.table == table.id:
@@ -77,7 +80,8 @@ def _deleted(log: LogReader, table: TableState, epoch: Epoch) -> int:
         elif isinstance(op, DropRowSet) and op.table == table.id:
             after.update(dict.fromkeys(ids_of(op.rowsets)))
     there = log.find_rowsets(table, after.keys())
-    return sum(
+    counts = (
         (there[rowset].entry.rows if left is None else left) - there[rowset].deleted_count
-        for rowset, left in after.items()
+        for rowset, left in sorted(after.items())
     )
+    return np.array([count for count in counts if count], np.int64)

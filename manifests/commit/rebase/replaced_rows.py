@@ -1,8 +1,8 @@
 """Say which row each new version of a row replaces, at the slot of a change.
 
 A change knows replaced rows by their RowSets and numbers. These change where a compaction has moved
-the rows. The epoch names a replaced row by its place among all rows that it deletes, so that rows
-in order cost next to nothing.
+the rows. The epoch names a replaced row by its place among the rows of its RowSet that it deletes,
+so that rows in order cost next to nothing.
 Spec: docs/spec/operations.md#replaced-rows
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.arrays.origins import (
@@ -20,7 +21,6 @@ from colonnade.manifests.arrays.origins import (
     by_rowset,
     encode_origins,
     origins_of,
-    rowsets_and_rows,
 )
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.commit.rebase.row_map import RowMap
@@ -35,8 +35,8 @@ from colonnade.manifests.store.base import ObjectStore
 Origins = Sequence[RowOrigins]
 """Where the rows of the RowSets that a change adds to a table come from, in their order."""
 
-NO_ROWS = FrozenBitMap()
 _NO_ROW = np.uint32(2**32 - 1)
+_NO_ROWS = np.zeros(0, np.uint32)
 _PART = 1 << 20
 
 
@@ -55,37 +55,43 @@ def _carried(
     if origins.data is None:
         return origins
     numbers, moved = origins.array(), False
-    for rowset, at in by_rowset(numbers):
+    for rowset, at, rows in by_rowset(numbers):
         if rowset in inputs:
-            outputs, rows = moves.places(inputs[rowset], rowsets_and_rows(numbers[at])[1])
-            numbers[at] = origins_of(first_id + outputs, rows)
+            outputs, places = moves.places(inputs[rowset], rows)
+            numbers[at] = origins_of(first_id + outputs, places)
             moved = True
     return RowOrigins.of(numbers) if moved else origins
 
 
 def replaced_places(origins: Origins, deleted: Mapping[int, FrozenBitMap]) -> Iterator[Rows]:
-    """Yield in parts which of the deleted rows each row replaces, counted from 0; `NEW` for none.
+    """Yield in parts which of the deleted rows each row replaces; `NEW` for none.
 
-    `deleted` has the deleted rows by RowSet. They count in the order of RowSets and rows. Requires
-    that replaced rows are among them.
+    `deleted` has the deleted rows by RowSet. The number of one is the index of its RowSet among
+    these, ascending, * 2**32 + its place among the deleted rows of the RowSet. Requires that
+    replaced rows are among them.
     """
-    firsts, count = {}, 0
-    for rowset, gone in sorted(deleted.items()):
-        firsts[rowset], count = count, count + len(gone)
+    known = {
+        rowset: (index, np.asarray(deleted[rowset].to_array()))
+        for index, rowset in enumerate(sorted(deleted))
+    }
     for each in origins:
         if each.data is None:
             for first in range(0, each.rows, _PART):
                 yield np.full(min(_PART, each.rows - first), NEW, np.int64)
             continue
         numbers = each.array()
-        for rowset, at in by_rowset(numbers):
-            rows = rowsets_and_rows(numbers[at])[1]
-            among = np.asarray(deleted.get(rowset, NO_ROWS).to_array())
-            found = np.searchsorted(among, rows.astype(among.dtype))
-            among = np.append(among, _NO_ROW)
-            assert (among[found] == rows).all(), "A replaced row stays."
-            numbers[at] = firsts[rowset] + found
+        for rowset, at, rows in by_rowset(numbers):
+            index, among = known.get(rowset, (0, _NO_ROWS))
+            numbers[at] = origins_of(index, _places(rows, among))
         yield numbers
+
+
+def _places(rows: Rows, among: NDArray[np.uint32]) -> Rows:
+    if len(rows) == len(among) and (rows == among).all():
+        return np.arange(len(rows))
+    found = np.searchsorted(among, rows.astype(among.dtype))
+    assert (np.append(among, _NO_ROW)[found] == rows).all(), "A replaced row stays."
+    return found
 
 
 class OriginWriter:

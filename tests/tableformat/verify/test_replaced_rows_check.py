@@ -62,7 +62,8 @@ def last_with(table: ArrowTable, places: Sequence[int]) -> tuple[Epoch, list[str
     return changed, [each.problem for each in check_replaced_rows(log, before, changed)]
 
 
-ALL = [*range(20)]
+ALL = [(rowset << 32) + row for rowset, rows in enumerate([6, 1, 4, 9]) for row in range(rows)]
+"""The rows that the last epoch deletes, in four RowSets."""
 
 
 @pytest.mark.parametrize(
@@ -70,8 +71,10 @@ ALL = [*range(20)]
     [
         (ALL, None),
         ([NEW, *ALL[:-1]], None),
-        ([*ALL[:-1], 20], "replaces rows that it does not delete in table 't'"),
+        ([*ALL[:-1], ALL[-1] + 1], "replaces rows that it does not delete in table 't'"),
         ([-7, *ALL[1:]], "replaces rows that it does not delete in table 't'"),
+        ([*ALL[:6], ALL[6] + 1, *ALL[7:]], "replaces rows that it does not delete in table 't'"),
+        ([4 << 32, *ALL[1:]], "replaces rows that it does not delete in table 't'"),
         ([3, 4, 3, *ALL[5:], NEW, NEW], "replaces a row twice in table 't'"),
         (ALL[:-1], "does not have the origins of 20 rows"),
     ],

@@ -1,30 +1,43 @@
 package colonnade.write;
 
 import java.io.ByteArrayOutputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.zip.Deflater;
 
 /**
  * Encodes where the rows of one RowSet after another come from. The origin of a row is the handler
  * of the row that it replaces, RowSet id {@code << 32 |} row number; a new row has none.
  *
- * <p>Origins are compressed as they come. Before the first row with an origin, nothing is held.
+ * <p>Origins are compressed block by block as they come. Before the first row with an origin,
+ * nothing is held.
  */
 final class Origins implements AutoCloseable {
   /** Stands for the origin of a row that is new to the table. */
   static final long NEW = -1;
 
-  /** How many numbers wait before they are compressed. */
-  private static final int WAITING = 4096;
+  /** How many rows a block has, whose codes have their lowest bytes together, then the next. */
+  private static final int BLOCK = 1 << 16;
+
+  private static final int FIRST_ROOM = 256;
+  private static final long[] NO_ROW = {-1};
 
   private final ByteArrayOutputStream compressed = new ByteArrayOutputStream();
-  private ByteBuffer waiting;
+
+  /** The last row of each RowSet that an origin names, in an array of one. */
+  private final Map<Integer, long[]> lastRows = new HashMap<>();
+
+  private int[] rowSets;
+  private int[] differences;
+  private int waiting;
+  private int rowSet;
+  private long[] lastRow = NO_ROW;
+  private byte[] plane;
   private byte[] room;
   private Deflater deflater;
   private long rows;
-  private long last = -1;
 
   /**
    * Adds the next row of the RowSet.
@@ -32,55 +45,82 @@ final class Origins implements AutoCloseable {
    * @throws IllegalStateException for a row that replaces the same row as the one before it
    */
   void add(long origin) {
-    if (origin != NEW && waiting == null) {
-      begin();
-    }
-    if (waiting != null) {
-      put(difference(origin));
+    if (origin != NEW) {
+      addOrigin(origin);
+    } else if (rowSets != null) {
+      put(0, 0);
     }
     rows++;
   }
 
-  private void begin() {
-    waiting = ByteBuffer.allocate(WAITING * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    for (long row = 0; row < rows; row++) {
-      put(0);
+  private void addOrigin(long origin) {
+    if (rowSets == null) {
+      begin();
     }
-  }
-
-  private long difference(long origin) {
-    if (origin == NEW) {
-      return 0;
+    int next = (int) (origin >>> 32);
+    if (next != rowSet || lastRow == NO_ROW) {
+      rowSet = next;
+      lastRow = lastRows.computeIfAbsent(next, each -> NO_ROW.clone());
     }
-    long difference = origin - last;
+    long row = origin & 0xFFFFFFFFL;
+    int difference = (int) (row - lastRow[0]);
     if (difference == 0) {
       throw new IllegalStateException("Two rows replace the same row " + origin + ".");
     }
-    last = origin;
-    return difference;
+    lastRow[0] = row;
+    put(rowSet, difference << 1 ^ difference >> 31);
   }
 
-  private void put(long difference) {
-    if (!waiting.hasRemaining()) {
+  private void begin() {
+    rowSets = new int[FIRST_ROOM];
+    differences = new int[FIRST_ROOM];
+    for (long row = 0; row < rows; row++) {
+      put(0, 0);
+    }
+  }
+
+  private void put(int number, int difference) {
+    if (waiting == rowSets.length) {
+      rowSets = Arrays.copyOf(rowSets, 2 * waiting);
+      differences = Arrays.copyOf(differences, 2 * waiting);
+    }
+    rowSets[waiting] = number;
+    differences[waiting] = difference;
+    if (++waiting == BLOCK) {
       compress();
     }
-    waiting.putLong(difference);
   }
 
   private void compress() {
     if (deflater == null) {
       deflater = new Deflater(Deflater.BEST_SPEED);
-      room = new byte[WAITING];
+      room = new byte[4096];
     }
-    deflater.setInput(waiting.array(), 0, waiting.position());
-    while (!deflater.needsInput()) {
-      take();
+    plane = plane != null && plane.length >= waiting ? plane : new byte[waiting];
+    compress(rowSets);
+    compress(differences);
+    waiting = 0;
+  }
+
+  private void compress(int[] codes) {
+    for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
+      for (int row = 0; row < waiting; row++) {
+        plane[row] = (byte) (codes[row] >>> shift);
+      }
+      deflater.setInput(plane, 0, waiting);
+      while (!deflater.needsInput()) {
+        take();
+      }
     }
-    waiting.clear();
   }
 
   private void take() {
     compressed.write(room, 0, deflater.deflate(room));
+  }
+
+  /** Returns about how many bytes wait in memory. */
+  long waitingBytes() {
+    return rowSets == null ? 0 : 2L * Integer.BYTES * rowSets.length + compressed.size();
   }
 
   /**
@@ -91,11 +131,8 @@ final class Origins implements AutoCloseable {
     if (rows != count) {
       throw new IllegalStateException("Of " + count + " rows, " + rows + " state their origins.");
     }
-    String encoded = waiting == null ? null : encode();
+    String encoded = rowSets == null ? null : encode();
     close();
-    waiting = null;
-    rows = 0;
-    last = -1;
     return encoded;
   }
 
@@ -108,7 +145,7 @@ final class Origins implements AutoCloseable {
     return Base64.getEncoder().encodeToString(compressed.toByteArray());
   }
 
-  /** Releases native memory. */
+  /** Releases all memory, and begins with no row. */
   @Override
   public void close() {
     if (deflater != null) {
@@ -116,5 +153,12 @@ final class Origins implements AutoCloseable {
       deflater = null;
     }
     compressed.reset();
+    lastRows.clear();
+    lastRow = NO_ROW;
+    rowSets = null;
+    differences = null;
+    plane = null;
+    waiting = 0;
+    rows = 0;
   }
 }

@@ -132,7 +132,8 @@ final class RowSetWriter implements RowWriter {
    * unused.
    */
   long heldBytes() {
-    return mostStaged + (output == null ? 0 : output.waitingBytes());
+    long written = output == null ? 0 : output.waitingBytes();
+    return mostStaged + written + origins.waitingBytes();
   }
 
   /** Stages the rows of the buffer. */
