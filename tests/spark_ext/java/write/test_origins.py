@@ -96,7 +96,7 @@ def test_rows_in_the_order_of_their_origins_cost_next_to_nothing(
     )
     [data] = decode_report(answer["entries"]).origins or ()
     assert data is not None
-    assert len(data) < count / 50
+    assert len(data) < count / 25
 
 
 def test_rowsets_of_new_rows_state_nothing(writer: WriteTool, folders: Iterator[Path]) -> None:
