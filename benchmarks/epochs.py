@@ -20,7 +20,13 @@ from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import encode_epoch, encode_model
 from colonnade.manifests.model.epoch import FreedBlock
-from colonnade.manifests.model.operations import Anchor, CreateTable, Operation, SetComment, Vacuum
+from colonnade.manifests.model.operations import (
+    CheckpointRef,
+    CreateTable,
+    Operation,
+    SetComment,
+    Vacuum,
+)
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.object_names import epoch_name
@@ -136,7 +142,7 @@ def at_floor(store: ObjectStore, state: Snapshot, floor: int) -> Snapshot:
     assert newest is not None
     store.delete(epoch_name(state.epoch))
     late, ref = store_snapshot(store, replace(state, epoch=floor))
-    anchor = Anchor(epoch=floor, root=ref.root, check=ref.check)
+    anchor = CheckpointRef(epoch=floor, root=ref.root, check=ref.check)
     blocks = state.blocks
     whole = blocks.whole_below(floor)
     for block in range(whole):

@@ -389,7 +389,7 @@ class Life:
         else:
             begun = self.table.optimize().option("min-rowsets", 2)
             begun.option("deleted-share", 0).executeCompaction()
-            assert not self.table._state.tombstones
+            assert not self.table._state.range_tombstones
         self.table.statics.optimize().option("min-rowsets", 2).executeCompaction()
 
     def transact(self) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.regions import Interval, Mask, Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import Bound, bound_tag, encode_bound
+from colonnade.manifests.model.statistics import Bound, bound_prefix, encode_bound
 from colonnade.tableformat.types.decimals import unscaled
 
 
@@ -33,7 +33,7 @@ def interval_of(
     column: SchemaField, low: Bound | None, high: Bound | None, **opens: bool
 ) -> Interval:
     """Return an interval between values in the form of bounds."""
-    tag = bound_tag(column.type)
+    tag = bound_prefix(column.type)
     return Interval(
         column=column.id,
         low=None if low is None else encode_bound(low, tag),

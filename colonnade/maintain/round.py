@@ -111,7 +111,7 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
     started = time.monotonic()
     done = Round(datetime.now(timezone.utc), database.path, database.refresh().epoch)
     for table in database._snapshot.tables.values():
-        if table.tombstones:
+        if table.range_tombstones:
             with _step(done, f"clean {table.name}"):
                 clean_table(log, database._snapshot, table.id)
         if table.lifetimes is not None:

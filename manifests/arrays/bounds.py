@@ -18,10 +18,10 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import (
     Bound,
-    bound_tag,
+    bound_prefix,
     decode_bound,
-    in_tag,
-    tag_widens,
+    in_prefix,
+    prefix_widens,
 )
 
 
@@ -29,12 +29,12 @@ from colonnade.manifests.model.statistics import (
 class Bounds:
     """One column of a `BoundsTable`. Every array has one element for each row of the table.
 
-    `tag` says what the numbers mean (`statistics.py`). `low` and `high` are int64 or float64
+    `prefix` says what the numbers mean (`statistics.py`). `low` and `high` are int64 or float64
     arrays, or object arrays of int, str or bytes. Where `known` is false, they hold arbitrary
     values. Bounds never cover NULL or NaN. `nulls` and `nans` are -1 where the number is unknown.
     """
 
-    tag: str
+    prefix: str
     low: NDArray[np.generic]
     high: NDArray[np.generic]
     known: NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Bounds:
     def take(self, indexes: NDArray[np.int64]) -> Bounds:
         """Return the bounds of the things at these indexes."""
         return Bounds(
-            self.tag,
+            self.prefix,
             self.low[indexes],
             self.high[indexes],
             self.known[indexes],
@@ -57,15 +57,15 @@ class Bounds:
             self.nans[indexes],
         )
 
-    def in_tag(self, tag: str) -> Bounds | None:
-        """Return the bounds in the tag of a wider type; None if the type is no wider one."""
-        if self.tag == tag or not self.known.any():
-            return self if self.tag == tag else replace(self, tag=tag)
-        if not tag_widens(self.tag, tag):
+    def in_prefix(self, prefix: str) -> Bounds | None:
+        """Return the bounds in the prefix of a wider type; None if the type is no wider one."""
+        if self.prefix == prefix or not self.known.any():
+            return self if self.prefix == prefix else replace(self, prefix=prefix)
+        if not prefix_widens(self.prefix, prefix):
             return None
-        low = tagged_array(self.low, self.known, self.tag, tag)
-        high = tagged_array(self.high, self.known, self.tag, tag)
-        return replace(self, tag=tag, low=low, high=high)
+        low = prefixed_array(self.low, self.known, self.prefix, prefix)
+        high = prefixed_array(self.high, self.known, self.prefix, prefix)
+        return replace(self, prefix=prefix, low=low, high=high)
 
 
 Members = Callable[[NDArray[np.int64], Sequence[Bound]], NDArray[np.bool_]]
@@ -91,14 +91,14 @@ class BoundsTable:
         columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
         return BoundsTable(self.rows[indexes], columns)
 
-    def of(self, column: int, tag: str) -> Bounds | None:
-        """Return the bounds of a column in a tag, or None if nothing is known in it.
+    def of(self, column: int, prefix: str) -> Bounds | None:
+        """Return the bounds of a column in a prefix, or None if nothing is known in it.
 
         RowSets may have been written before the type of the column widened. The bounds of a wider
-        type than that of the tag say nothing.
+        type than that of the prefix say nothing.
         """
         found = self.columns.get(column)
-        return None if found is None else found.in_tag(tag)
+        return None if found is None else found.in_prefix(prefix)
 
     def with_open_nulls(self, ids: Iterable[int]) -> BoundsTable:
         """Return the bounds with an unknown number of NULLs in some columns."""
@@ -141,14 +141,14 @@ def bounds_table(
 def _column_bounds(
     statistics: Sequence[ColumnStatistics | None], column: SchemaField, name: Callable[[int], str]
 ) -> Bounds:
-    tag = bound_tag(column.type)
+    prefix = bound_prefix(column.type)
     low: list[Bound | None] = [None] * len(statistics)
     high = low.copy()
     for index, each in enumerate(statistics):
         if each is None or each.min is None or each.max is None:
             continue
         try:
-            low[index], high[index] = decode_bound(each.min, tag), decode_bound(each.max, tag)
+            low[index], high[index] = decode_bound(each.min, prefix), decode_bound(each.max, prefix)
         except CorruptionError as error:
             raise CorruptionError(
                 f"The statistics of column {column.name!r} of {name(index)} are damaged:"
@@ -158,23 +158,25 @@ def _column_bounds(
     # Without statistics the number of NULLs is unknown too, which -1 says.
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
     nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
-    return Bounds(tag, bound_array(low), bound_array(high), known, nulls, nans)
+    return Bounds(prefix, bound_array(low), bound_array(high), known, nulls, nans)
 
 
-def tagged_array(
-    values: NDArray[np.generic], known: NDArray[np.bool_], tag: str, wanted: str
+def prefixed_array(
+    values: NDArray[np.generic], known: NDArray[np.bool_], prefix: str, wanted: str
 ) -> NDArray[np.generic]:
-    """Return bounds in another tag. Requires: the one tag widens to the other."""
-    if tag == wanted:
+    """Return bounds in another prefix. Requires: the one prefix widens to the other."""
+    if prefix == wanted:
         return values
     pairs = zip(values.tolist(), known.tolist(), strict=True)
-    return bound_array([in_tag(value, tag, wanted) if there else None for value, there in pairs])
+    return bound_array(
+        [in_prefix(value, prefix, wanted) if there else None for value, there in pairs]
+    )
 
 
-def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int], tag: str) -> Bounds:
+def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int], prefix: str) -> Bounds:
     """Concatenate the bounds of one column from several tables. None: the column is unknown there.
 
-    `lengths` are the numbers of rows of the tables, and `tag` is that of all bounds.
+    `lengths` are the numbers of rows of the tables, and `prefix` is that of all bounds.
     """
     unknown = [np.full(length, -1, np.int64) for length in lengths]
     none = np.zeros(0, np.int64)
@@ -188,7 +190,7 @@ def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int], tag: s
             found += [value if known else None for value, known in pairs]
     low, high = values["low"], values["high"]
     return Bounds(
-        tag,
+        prefix,
         bound_array(low),
         bound_array(high),
         np.array([bound is not None for bound in low], np.bool_),

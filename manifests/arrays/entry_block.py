@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions, partitions_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
-from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments

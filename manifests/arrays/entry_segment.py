@@ -11,21 +11,21 @@ from typing import Any, Literal
 import numpy as np
 
 from colonnade.manifests.arrays.entry_block import NUMBERS, PLACES, UNSTATED, EntryBlock, object_ids
-from colonnade.manifests.arrays.partitions import NO_PARTITION, Partitions
-from colonnade.manifests.arrays.segment_statistics import (
-    COUNT_LIMITS,
-    StatisticsVectors,
-    decode_statistics,
-    encode_statistics,
-)
-from colonnade.manifests.arrays.statistics_block import HAS_MIN, StatisticsBlock
-from colonnade.manifests.arrays.vectors import (
+from colonnade.manifests.arrays.json_arrays import (
     Integers,
     decode_between,
     decode_objects,
     encode_integers,
     encode_objects,
 )
+from colonnade.manifests.arrays.partitions import NO_PARTITION, Partitions
+from colonnade.manifests.arrays.segment_statistics import (
+    COUNT_LIMITS,
+    StatisticsArrays,
+    decode_statistics,
+    encode_statistics,
+)
+from colonnade.manifests.arrays.statistics_block import HAS_MIN, StatisticsBlock
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import byte_check, decode_model, encode_model, verify
@@ -40,7 +40,7 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.map_ref import IntegerVector
+from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.partition_layout import check_partition
@@ -72,29 +72,29 @@ class EntrySegmentBody(Model):
     """
 
     format_version: Literal[1] = 1
-    segment: TableIdText
+    table: TableIdText
     count: RowCount
     objects: str
-    ids: IntegerVector
-    epochs: IntegerVector
-    places: IntegerVector
-    rows: IntegerVector
-    bytes: IntegerVector
-    cuts: IntegerVector
-    footer_lengths: IntegerVector
-    footer_crc32cs: IntegerVector
-    partition_layout_ids: IntegerVector
-    sort_order_ids: IntegerVector
-    unsynced: IntegerVector
-    clean_epochs: IntegerVector
-    first_written_ms: IntegerVector
-    last_written_ms: IntegerVector
+    ids: IntegerArray
+    epochs: IntegerArray
+    places: IntegerArray
+    rows: IntegerArray
+    bytes: IntegerArray
+    cuts: IntegerArray
+    footer_lengths: IntegerArray
+    footer_crc32cs: IntegerArray
+    partition_layout_ids: IntegerArray
+    sort_order_ids: IntegerArray
+    unsynced: IntegerArray
+    clean_epochs: IntegerArray
+    first_written_ms: IntegerArray
+    last_written_ms: IntegerArray
     irregular_cuts: dict[Count, tuple[RowCount, ...]] = {}
     data: dict[Count, str] = {}
     vectors: dict[Count, DeletionVectorEntry] = {}
-    columns: dict[ColumnNumber, StatisticsVectors] = {}
+    columns: dict[ColumnNumber, StatisticsArrays] = {}
     partitions: tuple[PartitionValues, ...] | None = None
-    partition_indexes: IntegerVector | None = None
+    partition_indexes: IntegerArray | None = None
     replacements: dict[Count, tuple[ColumnReplacement, ...]] | None = None
 
 
@@ -108,7 +108,7 @@ def encode_entry_segment(table: str, block: EntryBlock) -> bytes:
     amended = block.amendments.items()
     replacements = {row: each.replacements for row, each in amended if each.replacements}
     body = EntrySegmentBody(
-        segment=table,
+        table=table,
         count=len(block),
         objects=encode_objects(block.objects),
         irregular_cuts=dict(block.irregular_cuts),
@@ -148,13 +148,13 @@ def decode_entry_segment(
     verify(data, ref.segment.check, name)
     body = decode_model(EntrySegmentBody, data, name)
     count = body.count
-    if body.segment != table.id or count != ref.segment.rowset_count:
+    if body.table != table.id or count != ref.segment.rowset_count:
         raise CorruptionError(f"{name} is a segment of another table or size.")
-    vectors: dict[str, IntegerVector] = {n: getattr(body, n) for n in NUMBERS}
+    arrays: dict[str, IntegerArray] = {n: getattr(body, n) for n in NUMBERS}
     # Objects are decoded first, because their length must match the count: a forged count must not
     # use up the memory.
     objects = decode_objects(body.objects, count, name)
-    numbers = {n: _decode_number(n, vectors[n], count, name) for n in NUMBERS}
+    numbers = {n: _decode_number(n, arrays[n], count, name) for n in NUMBERS}
     numbers["ids"] = numbers["ids"] + ref.first_id
     numbers["epochs"] = numbers["epochs"] + ref.epoch
     block = EntryBlock(
@@ -192,8 +192,8 @@ def amendments_of(body: EntrySegmentBody) -> dict[int, Amendments]:
     }
 
 
-def _decode_number(field: str, vector: IntegerVector, count: int, name: str) -> Integers:
-    return decode_between(vector, _LIMITS.get(field, COUNT_LIMITS), count, f"{name}: {field}")
+def _decode_number(field: str, array: IntegerArray, count: int, name: str) -> Integers:
+    return decode_between(array, _LIMITS.get(field, COUNT_LIMITS), count, f"{name}: {field}")
 
 
 def _decode_partitions(

@@ -9,10 +9,10 @@ import numpy as np
 
 from colonnade.manifests.arrays.bounds import Bounds, Keep, concat_bounds
 from colonnade.manifests.arrays.entry_block import Entries
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
-from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import bound_tag
+from colonnade.manifests.model.statistics import bound_prefix
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet
 
@@ -79,10 +79,10 @@ class EntryTable(Sequence[LiveRowSet]):
 
     def bounds(self, column: SchemaField) -> Bounds:
         """Return the bounds of a column, ordered by RowSet id."""
-        tag = bound_tag(column.type)
-        parts = [part.bounds().of(column.id, tag) for part in self._parts]
+        prefix = bound_prefix(column.type)
+        parts = [part.bounds().of(column.id, prefix) for part in self._parts]
         lengths = [len(part.ids) for part in self._parts]
-        return concat_bounds(parts, lengths, tag).take(self._kept_places())
+        return concat_bounds(parts, lengths, prefix).take(self._kept_places())
 
     def partitions(self) -> Partitions:
         """Return the partitions of the RowSets, ordered by RowSet id."""

@@ -12,7 +12,7 @@ from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.regions import Interval, Mask, Region
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import bound_tag, decode_bound, encode_bound
+from colonnade.manifests.model.statistics import bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 
@@ -77,7 +77,7 @@ def _extent(entry: RowSetEntry, column: SchemaField) -> tuple[int, int, int] | N
     stated = entry.statistics.get(column.id)
     if stated is None or stated.min is None or stated.max is None:
         return None
-    low, high = (decode_bound(each, bound_tag(column.type)) for each in (stated.min, stated.max))
+    low, high = (decode_bound(each, bound_prefix(column.type)) for each in (stated.min, stated.max))
     assert isinstance(low, int)
     assert isinstance(high, int)
     return low, high, stated.nulls
@@ -92,5 +92,5 @@ def _time_column(table: TableState) -> SchemaField:
 def _until(column: SchemaField, end_ms: int) -> Region:
     """Return the rows whose time is not after an end. A date begins at midnight UTC."""
     end = end_ms // DAY_MS if column.type == "date" else end_ms * 1000
-    interval = Interval(column=column.id, high=encode_bound(end, bound_tag(column.type)))
+    interval = Interval(column=column.id, high=encode_bound(end, bound_prefix(column.type)))
     return Region(intervals=(interval,), columns=(column,))

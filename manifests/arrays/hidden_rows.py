@@ -35,13 +35,13 @@ def visible(
     """
     now = table.now_ms if now_ms is None else now_ms
     lives = table.lifetimes if now is not None else None
-    if not rowsets or not (table.tombstones or lives):
+    if not rowsets or not (table.range_tombstones or lives):
         return list(rowsets)
     shown = list(rowsets)
     if lives is not None and lives.counts_from_write:
         shown = [_dated(each, lives.since_ms) for each in shown]
     found = _Found(_bounds(table, shown))
-    if table.tombstones:
+    if table.range_tombstones:
         _hide_deleted(found, table, shown)
     if lives is not None and now is not None:
         found.hide(expired_regions(table, now))
@@ -61,7 +61,7 @@ def with_expired_values(
     if lives is None or not lives.columns:
         return list(rowsets)
     values = lives.model_copy(update={"rows_ms": None, "expires_column": None})
-    return visible(replace(table, tombstones=(), lifetimes=values), rowsets, now_ms)
+    return visible(replace(table, range_tombstones=(), lifetimes=values), rowsets, now_ms)
 
 
 def _dated(rowset: LiveRowSet, since_ms: int) -> LiveRowSet:
@@ -117,7 +117,7 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
 def _hide_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
     """Hide the rows of range tombstones in the RowSets that have not met them."""
     cleaned = np.array([each.clean_epoch for each in rowsets], np.int64)
-    epochs = np.array([one.epoch for one in table.tombstones for _ in one.regions], np.int64)
+    epochs = np.array([one.epoch for one in table.range_tombstones for _ in one.regions], np.int64)
     found.hide(table.deleted_regions, cleaned < epochs[:, np.newaxis])
 
 
@@ -126,7 +126,7 @@ def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:
     lives, first = table.lifetimes, set[int]()
     if lives is not None:
         first = {each for each in (lives.time_column, lives.expires_column) if each is not None}
-    ids = {side.column for t in table.tombstones for each in t.regions for side in each}
+    ids = {side.column for t in table.range_tombstones for each in t.regions for side in each}
     fields = [f for f in table.schema.fields if f.id in ids or f.id in first]
     wanted = {each.id for each in fields}
     statistics: list[Mapping[int, ColumnStatistics]] = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 
 PartitionKey = tuple[int, PartitionValues]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bound_array
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import bound_tag
+from colonnade.manifests.model.statistics import bound_prefix
 
 Flags = NDArray[np.bool_]
 
@@ -53,7 +53,7 @@ def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, F
 
 def _known(column: SchemaField, bounds: BoundsTable) -> Bounds | None:
     """Return the bounds of a column, in its present type."""
-    return bounds.of(column.id, bound_tag(column.type))
+    return bounds.of(column.id, bound_prefix(column.type))
 
 
 def _meet(

@@ -13,7 +13,7 @@ import numpy as np
 
 from colonnade.manifests.arrays.entry_block import object_ids
 from colonnade.manifests.arrays.entry_segment import EntrySegmentBody, amendments_of
-from colonnade.manifests.arrays.vectors import Integers, decode_integers, decode_objects
+from colonnade.manifests.arrays.json_arrays import Integers, decode_integers, decode_objects
 from colonnade.manifests.model.codec import decode_model, verify
 from colonnade.manifests.state.amendments import (
     NOTHING_LATER,

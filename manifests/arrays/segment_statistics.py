@@ -1,4 +1,4 @@
-"""Statistics of one column in an entry segment: as vectors, and back. Pure.
+"""Statistics of one column in an entry segment: as arrays, and back. Pure.
 
 Spec: docs/spec/checkpoint.md#segments
 """
@@ -8,6 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from colonnade.manifests.arrays.bounds import bound_array
+from colonnade.manifests.arrays.json_arrays import (
+    FloatArray,
+    Integers,
+    StoredBounds,
+    TextArray,
+    decode_between,
+    decode_floats,
+    decode_integers,
+    encode_floats,
+    encode_integers,
+)
 from colonnade.manifests.arrays.statistics_block import (
     ALL_FLAGS,
     HAS_MAX,
@@ -15,109 +26,98 @@ from colonnade.manifests.arrays.statistics_block import (
     BoundArray,
     StatisticsBlock,
 )
-from colonnade.manifests.arrays.vectors import (
-    BoundVector,
-    FloatVector,
-    Integers,
-    TaggedVector,
-    decode_between,
-    decode_floats,
-    decode_integers,
-    encode_floats,
-    encode_integers,
-)
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.map_ref import IntegerVector
+from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model, SchemaField
 from colonnade.manifests.model.statistics import (
     BINARY,
     REAL,
     TEXT,
     WHOLE,
-    bound_tag,
+    bound_prefix,
     decode_bound,
     encode_bound,
-    is_tag,
-    tag_widens,
+    is_prefix,
+    prefix_widens,
 )
 
 COUNT_LIMITS = (0, 2**53 - 1)
 """The smallest and the greatest count that a segment may state."""
 
 
-class StatisticsVectors(Model):
+class StatisticsArrays(Model):
     """Statistics of one column. `flags`: 1 present, 2 has `min`, 4 has `max`, 8 exact.
 
-    `tag` is the tag of all bounds; `i` by default.
+    `prefix` is the prefix of all bounds; `i` by default.
     """
 
-    tag: str | None = None
-    flags: IntegerVector
-    min: BoundVector
-    max: BoundVector
-    nulls: IntegerVector
-    nans: IntegerVector
+    prefix: str | None = None
+    flags: IntegerArray
+    min: StoredBounds
+    max: StoredBounds
+    nulls: IntegerArray
+    nans: IntegerArray
 
 
-def encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
+def encode_statistics(block: StatisticsBlock) -> StatisticsArrays:
     """Write the statistics of a column. Requires: at least one RowSet."""
-    return StatisticsVectors(
-        tag=None if block.tag == WHOLE else block.tag,
+    return StatisticsArrays(
+        prefix=None if block.prefix == WHOLE else block.prefix,
         flags=encode_integers(block.flags),
-        min=_encode_bounds(block.low, block.flags & HAS_MIN, block.tag),
-        max=_encode_bounds(block.high, block.flags & HAS_MAX, block.tag),
+        min=_encode_bounds(block.low, block.flags & HAS_MIN, block.prefix),
+        max=_encode_bounds(block.high, block.flags & HAS_MAX, block.prefix),
         nulls=encode_integers(block.nulls),
         nans=encode_integers(block.nans),
     )
 
 
 def decode_statistics(
-    vectors: StatisticsVectors, count: int, column: SchemaField | None, name: str
+    arrays: StatisticsArrays, count: int, column: SchemaField | None, name: str
 ) -> StatisticsBlock:
     """Read the statistics of `count` RowSets. None is a column that was dropped.
 
     Raises CorruptionError that begins with `name`, also for bounds that do not fit the column.
     """
-    flags = decode_between(vectors.flags, (0, ALL_FLAGS), count, name)
-    tag = vectors.tag or WHOLE
+    flags = decode_between(arrays.flags, (0, ALL_FLAGS), count, name)
+    prefix = arrays.prefix or WHOLE
     if (flags & (HAS_MIN | HAS_MAX)).any() and not (
-        is_tag(tag) and (column is None or tag_widens(tag, bound_tag(column.type)))
+        is_prefix(prefix) and (column is None or prefix_widens(prefix, bound_prefix(column.type)))
     ):
         raise CorruptionError(f"{name} is malformed: its bounds do not fit a column of this type.")
     return StatisticsBlock(
-        tag,
+        prefix,
         flags,
-        _decode_bounds(vectors.min, flags & HAS_MIN, tag, name),
-        _decode_bounds(vectors.max, flags & HAS_MAX, tag, name),
-        decode_between(vectors.nulls, COUNT_LIMITS, count, name),
-        decode_between(vectors.nans, COUNT_LIMITS, count, name),
+        _decode_bounds(arrays.min, flags & HAS_MIN, prefix, name),
+        _decode_bounds(arrays.max, flags & HAS_MAX, prefix, name),
+        decode_between(arrays.nulls, COUNT_LIMITS, count, name),
+        decode_between(arrays.nans, COUNT_LIMITS, count, name),
     )
 
 
 def _encode_bounds(
-    bounds: BoundArray, present: Integers, tag: str
-) -> IntegerVector | FloatVector | TaggedVector:
+    bounds: BoundArray, present: Integers, prefix: str
+) -> IntegerArray | FloatArray | TextArray:
     if bounds.dtype.kind == "i":
         return encode_integers(bounds.astype(np.int64))
     if bounds.dtype.kind == "f":
         return encode_floats(bounds.astype(np.float64))
     pairs = zip(bounds.tolist(), present.tolist(), strict=True)
-    return TaggedVector(values=tuple(encode_bound(v, tag) if there else None for v, there in pairs))
+    return TextArray(values=tuple(encode_bound(v, prefix) if there else None for v, there in pairs))
 
 
-def _decode_bounds(vector: BoundVector, present: Integers, tag: str, name: str) -> BoundArray:
-    if isinstance(vector, TaggedVector):
-        there = [value is not None for value in vector.values]
+def _decode_bounds(array: StoredBounds, present: Integers, prefix: str, name: str) -> BoundArray:
+    if isinstance(array, TextArray):
+        there = [value is not None for value in array.values]
         if there != (present != 0).tolist():
             raise CorruptionError(f"{name} is malformed: its bounds do not match its flags.")
         try:
-            bounds = [None if v is None else decode_bound(v, tag) for v in vector.values]
+            bounds = [None if v is None else decode_bound(v, prefix) for v in array.values]
         except CorruptionError as error:
             raise CorruptionError(f"{name} is malformed: {error.message}") from error
         return bound_array(bounds)
-    is_real = isinstance(vector, FloatVector)
-    if present.any() and (tag in (TEXT, BINARY) or is_real != (tag == REAL)):
-        raise CorruptionError(f"{name} is malformed: its bounds do not fit their tag.")
-    if isinstance(vector, IntegerVector):
-        return decode_integers(vector, len(present), name)
-    return decode_floats(vector, len(present), name)
+    is_real = isinstance(array, FloatArray)
+    if present.any() and (prefix in (TEXT, BINARY) or is_real != (prefix == REAL)):
+        raise CorruptionError(f"{name} is malformed: its bounds do not fit their prefix.")
+    if isinstance(array, IntegerArray):
+        return decode_integers(array, len(present), name)
+    return decode_floats(array, len(present), name)

@@ -8,10 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import Bounds, bound_array, tagged_array
-from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.arrays.bounds import Bounds, bound_array, prefixed_array
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.statistics import Bound, encode_bound, in_tag, read_bound, widest_tag
+from colonnade.manifests.model.statistics import (
+    Bound,
+    encode_bound,
+    in_prefix,
+    read_bound,
+    widest_prefix,
+)
 
 PRESENT, HAS_MIN, HAS_MAX, EXACT = 1, 2, 4, 8
 ALL_FLAGS = PRESENT | HAS_MIN | HAS_MAX | EXACT
@@ -25,11 +31,11 @@ BoundArray = NDArray[np.generic]
 class StatisticsBlock:
     """Statistics of one column. Every array has one element for each RowSet.
 
-    `tag` says what the numbers of the bounds mean (`statistics.py`). `flags` say what a RowSet has:
-    statistics, a minimum, a maximum, exact bounds.
+    `prefix` says what the numbers of the bounds mean (`statistics.py`). `flags` say what a RowSet
+    has: statistics, a minimum, a maximum, exact bounds.
     """
 
-    tag: str
+    prefix: str
     flags: Integers
     low: BoundArray
     high: BoundArray
@@ -44,12 +50,12 @@ class StatisticsBlock:
         """
         low = [read_bound(s.min) if s and s.min is not None else None for s in statistics]
         high = [read_bound(s.max) if s and s.max is not None else None for s in statistics]
-        tag = widest_tag(each[0] for each in (*low, *high) if each is not None)
+        prefix = widest_prefix(each[0] for each in (*low, *high) if each is not None)
         return cls(
-            tag,
+            prefix,
             np.array([_flags(s) for s in statistics], np.int64),
-            _values(low, tag),
-            _values(high, tag),
+            _values(low, prefix),
+            _values(high, prefix),
             np.array([s.nulls if s else 0 for s in statistics], np.int64),
             np.array([s.nans if s else 0 for s in statistics], np.int64),
         )
@@ -59,9 +65,9 @@ class StatisticsBlock:
         known = self.flags & _BOUNDED == _BOUNDED
         present = self.flags & PRESENT == PRESENT
         if present.all():
-            return Bounds(self.tag, self.low, self.high, known, self.nulls, self.nans)
+            return Bounds(self.prefix, self.low, self.high, known, self.nulls, self.nans)
         nulls, nans = np.where(present, self.nulls, -1), np.where(present, self.nans, -1)
-        return Bounds(self.tag, self.low, self.high, known, nulls, nans)
+        return Bounds(self.prefix, self.low, self.high, known, nulls, nans)
 
     def statistics(self, indexes: Integers) -> list[dict[str, object] | None]:
         """Return the fields of `ColumnStatistics` for the RowSets at these indexes."""
@@ -69,8 +75,8 @@ class StatisticsBlock:
         rows = zip(*(array[indexes].tolist() for array in arrays), strict=True)
         return [
             {
-                "min": encode_bound(low, self.tag) if flags & HAS_MIN else None,
-                "max": encode_bound(high, self.tag) if flags & HAS_MAX else None,
+                "min": encode_bound(low, self.prefix) if flags & HAS_MIN else None,
+                "max": encode_bound(high, self.prefix) if flags & HAS_MAX else None,
                 "nulls": nulls,
                 "nans": nans,
                 "exact": bool(flags & EXACT),
@@ -83,7 +89,7 @@ class StatisticsBlock:
     def take(self, rows: Integers) -> StatisticsBlock:
         """Return the statistics of the RowSets at these indexes."""
         return StatisticsBlock(
-            self.tag,
+            self.prefix,
             self.flags[rows],
             self.low[rows],
             self.high[rows],
@@ -107,7 +113,7 @@ class StatisticsBlock:
         if not bounded or not known.any():
             return ColumnStatistics(nulls=nulls, nans=nans, exact=exact and bounded)
         low, high = min(self.low[known].tolist()), max(self.high[known].tolist())
-        least, most = encode_bound(low, self.tag), encode_bound(high, self.tag)
+        least, most = encode_bound(low, self.prefix), encode_bound(high, self.prefix)
         return ColumnStatistics(min=least, max=most, nulls=nulls, nans=nans, exact=exact)
 
 
@@ -116,26 +122,26 @@ def concat_statistics(
 ) -> StatisticsBlock:
     """Concatenate statistics of several blocks. None is a block without the column.
 
-    The bounds get the tag of the widest type that one of the blocks has.
+    The bounds get the prefix of the widest type that one of the blocks has.
     """
     filled = [
         block or StatisticsBlock.of([None] * length)
         for block, length in zip(blocks, lengths, strict=True)
     ]
-    tag = widest_tag(b.tag for b in filled if (b.flags & (HAS_MIN | HAS_MAX)).any())
+    prefix = widest_prefix(b.prefix for b in filled if (b.flags & (HAS_MIN | HAS_MAX)).any())
     return StatisticsBlock(
-        tag,
+        prefix,
         np.concatenate([b.flags for b in filled]),
-        _concat_bounds([(b.tag, b.low, b.flags & HAS_MIN) for b in filled], tag),
-        _concat_bounds([(b.tag, b.high, b.flags & HAS_MAX) for b in filled], tag),
+        _concat_bounds([(b.prefix, b.low, b.flags & HAS_MIN) for b in filled], prefix),
+        _concat_bounds([(b.prefix, b.high, b.flags & HAS_MAX) for b in filled], prefix),
         np.concatenate([b.nulls for b in filled]),
         np.concatenate([b.nans for b in filled]),
     )
 
 
-def _concat_bounds(parts: Sequence[tuple[str, BoundArray, Integers]], tag: str) -> BoundArray:
-    """Concatenate bounds in one tag. A part has a tag, bounds, and whether each one is there."""
-    arrays = [tagged_array(a, p != 0, own, tag) if p.any() else a for own, a, p in parts]
+def _concat_bounds(parts: Sequence[tuple[str, BoundArray, Integers]], prefix: str) -> BoundArray:
+    """Concatenate bounds in one prefix. A part has a prefix, bounds, and which of them it has."""
+    arrays = [prefixed_array(a, p != 0, own, prefix) if p.any() else a for own, a, p in parts]
     present = [p for _, _, p in parts]
     kinds = {a.dtype.kind for a, p in zip(arrays, present, strict=True) if p.any()}
     if len(kinds) == 1 and kinds != {"O"}:
@@ -149,8 +155,10 @@ def _concat_bounds(parts: Sequence[tuple[str, BoundArray, Integers]], tag: str) 
     return bound_array(values)
 
 
-def _values(bounds: Sequence[tuple[str, Bound] | None], tag: str) -> BoundArray:
-    return bound_array([None if each is None else in_tag(each[1], each[0], tag) for each in bounds])
+def _values(bounds: Sequence[tuple[str, Bound] | None], prefix: str) -> BoundArray:
+    return bound_array(
+        [None if each is None else in_prefix(each[1], each[0], prefix) for each in bounds]
+    )
 
 
 def _flags(statistics: ColumnStatistics | None) -> int:

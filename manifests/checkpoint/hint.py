@@ -9,27 +9,30 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 
-from colonnade.manifests.checkpoint.root import CheckpointRef, Hint
+from colonnade.manifests.checkpoint.root import Hint
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import removed_objects
-from colonnade.manifests.model.operations import Anchor, Vacuum
+from colonnade.manifests.model.operations import (
+    CheckpointRef,
+    Vacuum,
+)
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.store.base import ObjectStore
 
 
-def put_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
+def put_hint(store: ObjectStore, ref: CheckpointRef) -> None:
     """Put a hint to a checkpoint without a look at the checkpoint itself. Raises StoreError."""
     store.put(HINT, _hint(ref), sync=False)
 
 
 def put_usable_hint(
     store: ObjectStore,
-    ref: CheckpointRef | Anchor,
+    ref: CheckpointRef,
     names: Collection[str],
     since: int,
     blocks: SlotBlocks,
@@ -55,7 +58,7 @@ def put_usable_hint(
         raise
 
 
-def _removes(epoch: Epoch, ref: CheckpointRef | Anchor, names: Collection[str]) -> bool:
+def _removes(epoch: Epoch, ref: CheckpointRef, names: Collection[str]) -> bool:
     """Return whether a vacuum removes a part of a checkpoint, or the epoch that it needs.
 
     A vacuum also removes the epoch of its floor. Then only its anchors can be read without that
@@ -67,13 +70,13 @@ def _removes(epoch: Epoch, ref: CheckpointRef | Anchor, names: Collection[str]) 
     )
 
 
-def _hint(ref: CheckpointRef | Anchor) -> bytes:
+def _hint(ref: CheckpointRef) -> bytes:
     return encode_model(Hint(epoch=ref.epoch, root=ref.root, check=ref.check))
 
 
 def _check_not_removed(
     store: ObjectStore,
-    ref: CheckpointRef | Anchor,
+    ref: CheckpointRef,
     names: Collection[str],
     number: int,
     blocks: SlotBlocks,
@@ -92,7 +95,7 @@ def _check_not_removed(
     return number
 
 
-def _removed_error(ref: CheckpointRef | Anchor, number: int) -> ConflictError:
+def _removed_error(ref: CheckpointRef, number: int) -> ConflictError:
     return ConflictError(
         f"Epoch {number}, or retention that has removed it, removes parts of the checkpoint of"
         f" epoch {ref.epoch}."

@@ -18,7 +18,7 @@ from colonnade.manifests.checkpoint.root import Root, decode_root, decode_root_v
 from colonnade.manifests.checkpoint.stored_object import read_checkpoint_object
 from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, StoredTables
 from colonnade.manifests.model.codec import unseal, verify
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.model.schema import SchemaField, is_primitive
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -176,7 +176,7 @@ class LoadedPages:
                 )
 
 
-def read_plain_state(store: ObjectStore, anchor: Anchor) -> Snapshot:
+def read_plain_state(store: ObjectStore, anchor: CheckpointRef) -> Snapshot:
     """Return the state of an anchor, perhaps without columns and statistics of its tables.
 
     It serves callers that need only the names of objects. Raises as `read_state`.

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from colonnade.manifests.arrays.entry_block import object_ids
-from colonnade.manifests.arrays.vectors import (
+from colonnade.manifests.arrays.json_arrays import (
     decode_integers,
     decode_objects,
     encode_integers,
@@ -38,7 +38,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.entries import Count, ObjectIdText, TableIdText
-from colonnade.manifests.model.map_ref import IntegerVector
+from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.object_names import SUMMARIES
 from colonnade.manifests.state.snapshot import TableState
@@ -93,14 +93,14 @@ class SummariesBody(Model):
     format_version: Literal[1] = 1
     pages: Count
     bundles: tuple[ObjectIdText, ...]
-    bundle_indexes: IntegerVector
-    offsets: IntegerVector
-    lengths: IntegerVector
-    table_counts: IntegerVector
-    part_counts: IntegerVector
+    bundle_indexes: IntegerArray
+    offsets: IntegerArray
+    lengths: IntegerArray
+    table_counts: IntegerArray
+    part_counts: IntegerArray
     parts: str
-    part_lengths: IntegerVector
-    object_counts: IntegerVector
+    part_lengths: IntegerArray
+    object_counts: IntegerArray
     objects: str
     retention: dict[Count, dict[TableIdText, dict[str, str]]]
     states: StateSummaryRecord | None = None
@@ -162,8 +162,8 @@ def decode_summaries(data: bytes, name: str) -> Summaries:
     """Read summaries. Raises CorruptionError; UnsupportedFormatError for another version."""
     body = decode_model(SummariesBody, data, name)
 
-    def integers(vector: IntegerVector, count: int = body.pages) -> list[int]:
-        return cast(list[int], decode_integers(vector, count, name).tolist())
+    def integers(array: IntegerArray, count: int = body.pages) -> list[int]:
+        return cast(list[int], decode_integers(array, count, name).tolist())
 
     part_counts, object_counts = integers(body.part_counts), integers(body.object_counts)
     indexes = integers(body.bundle_indexes)
@@ -226,7 +226,7 @@ def write_summaries(store: ObjectStore, summaries: Summaries) -> None:
         store.delete(SUMMARIES)
 
 
-def _integers(numbers: list[int]) -> IntegerVector:
+def _integers(numbers: list[int]) -> IntegerArray:
     return encode_integers(np.array(numbers or [0], np.int64))
 
 

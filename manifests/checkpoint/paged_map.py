@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from colonnade.manifests.arrays.vectors import Integers, decode_integers, encode_integers
+from colonnade.manifests.arrays.json_arrays import Integers, decode_integers, encode_integers
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import crc32c, decode_model, encode_model
 from colonnade.manifests.model.map_ref import PAGE_LIMIT, Bundle, MapRef

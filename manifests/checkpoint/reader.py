@@ -19,7 +19,6 @@ from colonnade.manifests.arrays.entry_segment import (
 from colonnade.manifests.arrays.segment_objects import SegmentObjects, decode_segment_objects
 from colonnade.manifests.checkpoint.paged_map import decode_table
 from colonnade.manifests.checkpoint.root import (
-    CheckpointRef,
     Hint,
     Root,
     decode_root,
@@ -45,7 +44,10 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import decode_model, is_epoch, verify
 from colonnade.manifests.model.entries import EntrySegment
-from colonnade.manifests.model.operations import Anchor, CreateDatabase
+from colonnade.manifests.model.operations import (
+    CheckpointRef,
+    CreateDatabase,
+)
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import (
@@ -65,7 +67,7 @@ StoreError is not one of them: the checkpoint may be intact, and reading the log
 """
 
 
-def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
+def read_root(store: ObjectStore, ref: CheckpointRef) -> Root:
     """Read the root of a checkpoint.
 
     Raises NotFoundError; CorruptionError; StoreError; UnsupportedFormatError if a newer version
@@ -80,7 +82,7 @@ def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
 
 
 def state_of(
-    store: ObjectStore, ref: CheckpointRef | Anchor, root: Root, replay: Replay | None = None
+    store: ObjectStore, ref: CheckpointRef, root: Root, replay: Replay | None = None
 ) -> Snapshot:
     """Return the state that a root stores. Stored tables and batches are read on demand.
 
@@ -102,7 +104,7 @@ def state_of(
     return root_snapshot(root, batches, StoredTables(tables, root.checkpoint))
 
 
-def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
+def read_state(store: ObjectStore, ref: CheckpointRef) -> Snapshot:
     """Return the state of an anchor, or of another checkpoint that the log must not replace.
 
     Raises as `read_root` and `state_of`.

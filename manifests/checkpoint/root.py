@@ -18,12 +18,10 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import decode_model, decode_value, encode_model
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
-    ByteCheck,
     ColumnNumber,
     Count,
     DeletionVectorEntry,
     EntrySegment,
-    ObjectIdText,
     PartitionField,
     RowSetNumber,
     SortField,
@@ -33,7 +31,7 @@ from colonnade.manifests.model.epoch import TransactionIdText
 from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
-from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, SlotCount
+from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Lease, Pin, SlotCount
 from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
@@ -59,14 +57,6 @@ class PagedBatches(BatchMap):
 
         Requires: no batch was committed since the map was stored.
         """
-
-
-class CheckpointRef(Model):
-    """The object id and check of the root that stores the state after an epoch."""
-
-    epoch: Count
-    root: ObjectIdText
-    check: ByteCheck
 
 
 class Hint(CheckpointRef):
@@ -135,7 +125,7 @@ class TableRecord(Model):
     sort_orders: tuple[tuple[SortField, ...], ...] | None = None
     sort_order_id: Count | None = None
     primary_key: tuple[ColumnNumber, ...] | None = None
-    tombstones: tuple[RangeTombstone, ...] | None = None
+    range_tombstones: tuple[RangeTombstone, ...] | None = None
     lifetimes: Lifetimes | None = None
     partition_key: tuple[ColumnNumber, ...] | None = None
     statics_of: TableIdText | None = None
@@ -173,7 +163,7 @@ class Root(Model):
     time_ms: Count
     clock_ms: Count | None = None
     floor: Count
-    anchors: tuple[Anchor, ...]
+    anchors: tuple[CheckpointRef, ...]
     anchor_list: AnchorList | None = None
     database: TableIdText
     lone_table: bool
@@ -315,7 +305,7 @@ def _table_record(table: TableState) -> TableRecord:
         sort_orders=table.sort_orders[1:] or None,
         sort_order_id=table.sort_order_id or None,
         primary_key=table.primary_key or None,
-        tombstones=table.tombstones or None,
+        range_tombstones=table.range_tombstones or None,
         lifetimes=table.lifetimes,
         partition_key=table.partition_key or None,
         statics_of=table.statics_of,
@@ -364,7 +354,7 @@ def _table_state(record: TableRecord, read_batches: ReadBatches) -> TableState:
         identities=writer.identities or (),
         sort_order_id=record.sort_order_id or 0,
         primary_key=record.primary_key or (),
-        tombstones=record.tombstones or (),
+        range_tombstones=record.range_tombstones or (),
         lifetimes=record.lifetimes,
         partition_key=record.partition_key or (),
         statics_of=None if record.statics_of is None else TableId(record.statics_of),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colonnade.manifests.arrays.entry_block import object_ids
-from colonnade.manifests.arrays.vectors import (
+from colonnade.manifests.arrays.json_arrays import (
     Integers,
     decode_integers,
     decode_objects,
@@ -22,7 +22,7 @@ from colonnade.manifests.arrays.vectors import (
 )
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import Count, ObjectIdText
-from colonnade.manifests.model.map_ref import IntegerVector
+from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model
 
 
@@ -101,9 +101,9 @@ class StateSummaryRecord(Model):
     roots: tuple[ObjectIdText, ...]
     count: Count
     objects: str
-    lengths: IntegerVector
-    firsts: IntegerVector
-    lasts: IntegerVector
+    lengths: IntegerArray
+    firsts: IntegerArray
+    lasts: IntegerArray
 
 
 def encode_states(summary: StateSummary) -> StateSummaryRecord | None:
@@ -126,8 +126,8 @@ def decode_states(record: StateSummaryRecord | None, name: str) -> StateSummary:
     if record is None:
         return NO_STATES
     lengths, firsts, lasts = (
-        decode_integers(vector, record.count, name)
-        for vector in (record.lengths, record.firsts, record.lasts)
+        decode_integers(array, record.count, name)
+        for array in (record.lengths, record.firsts, record.lasts)
     )
     wrong = (lengths < 0) | (firsts < 0) | (lasts < firsts) | (lasts >= len(record.roots))
     if wrong.any():

@@ -25,12 +25,7 @@ from colonnade.manifests.checkpoint.reader import (
     read_hint,
     refuse_lost,
 )
-from colonnade.manifests.checkpoint.root import (
-    CheckpointRef,
-    encode_root,
-    encode_table_record,
-    plan_earlier,
-)
+from colonnade.manifests.checkpoint.root import encode_root, encode_table_record, plan_earlier
 from colonnade.manifests.checkpoint.segment_choice import (
     is_worth_keeping,
     plan_merge,
@@ -45,6 +40,7 @@ from colonnade.manifests.ids import TableId, new_job_id, new_object_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.model.entries import EntrySegment
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.features import check_writer_features

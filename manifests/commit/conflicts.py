@@ -32,9 +32,9 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddCheck,
     AddDeletionVector,
+    AddRangeTombstone,
     AddRowSet,
     AddRowSets,
-    AddTombstone,
     AlterSchema,
     Compaction,
     CreateDatabase,
@@ -43,7 +43,7 @@ from colonnade.manifests.model.operations import (
     DropCheck,
     DropRowSet,
     DropTable,
-    ForgetTombstones,
+    ForgetRangeTombstones,
     RenameTable,
     ReplaceColumn,
     Restore,
@@ -63,7 +63,7 @@ RowOperation = (
     | AddRowSets
     | DropRowSet
     | AddDeletionVector
-    | AddTombstone
+    | AddRangeTombstone
     | ReplaceColumn
     | Compaction
 )
@@ -80,14 +80,16 @@ AlterOperation = (
     | RenameTable
     | Restore
 )
-TableOperation = RowOperation | AlterOperation | DropTable | DrawIdentity | ForgetTombstones | Txn
-WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddTombstone
+TableOperation = (
+    RowOperation | AlterOperation | DropTable | DrawIdentity | ForgetRangeTombstones | Txn
+)
+WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddRangeTombstone
 """Operations that concurrent changes can invalidate even if the table still exists.
 
 Any other operation may follow every change except the drop of its table.
 """
 
-_UNSEEN = (Compaction, DrawIdentity, ForgetTombstones)
+_UNSEEN = (Compaction, DrawIdentity, ForgetRangeTombstones)
 """Operations that change nothing that a reader sees of a table."""
 
 _KEY_CHANGES = (AlterSchema, SetPrimaryKey, Restore)
@@ -245,11 +247,11 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
 
     `declared` means that the change said which rows it overwrites. These are compared row by row.
     """
-    if isinstance(theirs, DrawIdentity | ForgetTombstones):
+    if isinstance(theirs, DrawIdentity | ForgetRangeTombstones):
         return False
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
-    if isinstance(theirs, AddTombstone) and isinstance(mine, _KEY_CHANGES):
+    if isinstance(theirs, AddRangeTombstone) and isinstance(mine, _KEY_CHANGES):
         return not _keeps_regions(mine, theirs)
     if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
         # The rows that a concurrent writer has added were not checked.
@@ -275,7 +277,7 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 
 
 def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
-    if isinstance(mine, AddTombstone):
+    if isinstance(mine, AddRangeTombstone):
         return isinstance(theirs, _KEY_CHANGES) and not _keeps_regions(theirs, mine)
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         same = not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
@@ -291,7 +293,7 @@ def _names_columns(operation: WaryOperation) -> bool:
     return isinstance(operation, SetProperties) and any(map(names_column, operation.set))
 
 
-def _keeps_regions(change: AlterOperation, tombstone: AddTombstone) -> bool:
+def _keeps_regions(change: AlterOperation, tombstone: AddRangeTombstone) -> bool:
     """Return whether a change of a table leaves the columns of a range tombstone unchanged."""
     if not isinstance(change, AlterSchema):
         return False

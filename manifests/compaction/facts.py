@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, bound_array
 from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.arrays.partitions import NO_PARTITION, PartitionKey, Partitions
-from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, Bound, value_after
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import following_orders

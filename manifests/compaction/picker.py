@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.arrays.partitions import PartitionKey
-from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from colonnade.manifests.compaction.policy import CompactionPolicy

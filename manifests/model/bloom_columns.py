@@ -11,7 +11,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_properties import BLOOM
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.model.statistics import bound_tag
+from colonnade.manifests.model.statistics import bound_prefix
 
 _FAMILY = "bloom-filter"
 
@@ -73,7 +73,7 @@ def has_filters(field: SchemaField) -> bool:
 
     Equal values of its type must be equal bytes, and bounds alone must not tell all values apart.
     """
-    return bool(bound_tag(field.type)) and field.type != "boolean"
+    return bool(bound_prefix(field.type)) and field.type != "boolean"
 
 
 def _named(properties: Mapping[str, str]) -> list[tuple[str, str]]:

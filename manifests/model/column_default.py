@@ -24,7 +24,7 @@ from colonnade.manifests.model.statistics import (
     REAL,
     TEXT,
     Bound,
-    bound_tag,
+    bound_prefix,
     decode_bound,
     encode_bound,
 )
@@ -46,7 +46,7 @@ _DAY_NS = 86_400 * 10**9
 
 def encode_value(value: Bound, data_type: DataType) -> str:
     """Write one value of a type, which may be NaN."""
-    return encode_bound(value, bound_tag(data_type))
+    return encode_bound(value, bound_prefix(data_type))
 
 
 def decode_value(text: str, column: SchemaField) -> Bound:
@@ -55,12 +55,12 @@ def decode_value(text: str, column: SchemaField) -> Bound:
     Raises CorruptionError for text that does not denote a value of the type.
     """
     collated = isinstance(column.type, str) and " collate " in column.type
-    tag = TEXT if collated else bound_tag(column.type)
-    if not tag:
+    prefix = TEXT if collated else bound_prefix(column.type)
+    if not prefix:
         raise CorruptionError(f"a column of type {type_text(column.type)} has no stored value.")
-    if text == NAN and tag == REAL:
+    if text == NAN and prefix == REAL:
         return float("nan")
-    value = decode_bound(text, tag)
+    value = decode_bound(text, prefix)
     if isinstance(value, int) and value not in _numbers(str(column.type)):
         raise CorruptionError(f"value {text!r:.100} is not a {type_text(column.type)}.")
     return value

@@ -1,7 +1,7 @@
 """Entries: values that describe stored RowSets, deletion vectors and other objects in the log.
 
 Operations, checkpoints, commit messages and plans carry entries. Reading one validates it and
-refuses unknown keys. Bytes are stored as base64, and bounds as tagged strings (see
+refuses unknown keys. Bytes are stored as base64, and bounds as texts with a prefix (see
 `statistics.py`), because JSON has no exact form of either.
 Spec: docs/spec/operations.md
 """
@@ -27,10 +27,10 @@ ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.patter
 class ColumnStatistics(Model):
     """Bounds and counts of one column over some rows.
 
-    `min` and `max` are tagged strings of the type that the rows were written with. They are absent
-    if every value is NULL or NaN, or if the type has no order. Bounds may be too wide, but never
-    too narrow. `exact` means that both are values of the column. `nans` counts NaN, which bounds
-    never cover.
+    `min` and `max` are texts with the prefix of the type that the rows were written with. They are
+    absent if every value is NULL or NaN, or if the type has no order. Bounds may be too wide, but
+    never too narrow. `exact` means that both are values of the column. `nans` counts NaN, which
+    bounds never cover.
     """
 
     min: str | None = None
@@ -48,7 +48,7 @@ class ByteCheck(Model):
 
 
 PartitionValues = tuple[str | None, ...]
-"""The partition of all rows of a RowSet: for each field a tagged value, or None for NULL."""
+"""The partition of all rows of a RowSet: for each field a bound, or None for NULL."""
 
 
 class PartitionField(Model):

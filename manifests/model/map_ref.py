@@ -19,8 +19,8 @@ PAGE_LIMIT = 2**20
 PageCount = Annotated[int, Field(ge=1, le=PAGE_LIMIT)]
 
 
-class IntegerVector(Model):
-    """A vector of 64-bit integers (`arrays/vectors.py`)."""
+class IntegerArray(Model):
+    """An array of 64-bit integers (`arrays/json_arrays.py`)."""
 
     type: Literal["const", "u8", "u16", "u32", "i64"]
     base: Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,19}$")] = "0"
@@ -40,6 +40,6 @@ class MapRef(Model):
     count: Count
     pages: PageCount
     bundles: tuple[Bundle, ...]
-    bundle_indexes: IntegerVector
-    offsets: IntegerVector
-    lengths: IntegerVector
+    bundle_indexes: IntegerArray
+    offsets: IntegerArray
+    lengths: IntegerArray

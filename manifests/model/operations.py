@@ -272,18 +272,18 @@ class ReplaceRows(Model):
     origin: OriginEntry
 
 
-class AddTombstone(Model):
+class AddRangeTombstone(Model):
     """Delete every row that is inside one of the regions and that an earlier epoch has added."""
 
-    op: Literal["add_tombstone"] = "add_tombstone"
+    op: Literal["add_range_tombstone"] = "add_range_tombstone"
     table: TableIdText
     regions: Regions
 
 
-class ForgetTombstones(Model):
+class ForgetRangeTombstones(Model):
     """Forget the range tombstones up to an epoch. No row is left that one of them deletes."""
 
-    op: Literal["forget_tombstones"] = "forget_tombstones"
+    op: Literal["forget_range_tombstones"] = "forget_range_tombstones"
     table: TableIdText
     through: Count
 
@@ -401,8 +401,12 @@ class Unpin(Model):
     name: TableName
 
 
-class Anchor(Model):
-    """A checkpoint that was read back whole, and is live data while the newest vacuum names it."""
+class CheckpointRef(Model):
+    """The object id and check of the root that stores the state after an epoch.
+
+    An *anchor* is one whose checkpoint was read back whole, and is live data while the newest
+    vacuum names it.
+    """
 
     epoch: Count
     root: ObjectIdText
@@ -440,7 +444,7 @@ class Vacuum(Model):
 
     op: Literal["vacuum"] = "vacuum"
     floor: Count
-    anchors: tuple[Anchor, ...] = ()
+    anchors: tuple[CheckpointRef, ...] = ()
     anchor_list: AnchorList | None = None
     victims: tuple[ObjectIdText, ...] = ()
 
@@ -474,8 +478,8 @@ Operation = Annotated[
     | DropRowSet
     | AddDeletionVector
     | ReplaceRows
-    | AddTombstone
-    | ForgetTombstones
+    | AddRangeTombstone
+    | ForgetRangeTombstones
     | ReplaceColumn
     | Compaction
     | Txn

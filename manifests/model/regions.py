@@ -25,12 +25,12 @@ from pydantic import (
 from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.schema import Model, SchemaField
-from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound, encode_bound
+from colonnade.manifests.model.statistics import Bound, bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.once import once
 
 
 class Interval(Model):
-    """The values of a column between two bounds, which are tagged strings; None: no bound there.
+    """The values of a column between two bounds, texts with a prefix; None: no bound there.
 
     An open bound is itself outside. NULL and NaN are never inside.
     """
@@ -49,18 +49,18 @@ class Interval(Model):
 
     def bounds(self, column: SchemaField) -> tuple[Bound | None, Bound | None]:
         """Return both bounds as values of a column. Raises CorruptionError if they do not fit."""
-        tag = bound_tag(column.type)
+        prefix = bound_prefix(column.type)
         return (
-            None if self.low is None else decode_bound(self.low, tag),
-            None if self.high is None else decode_bound(self.high, tag),
+            None if self.low is None else decode_bound(self.low, prefix),
+            None if self.high is None else decode_bound(self.high, prefix),
         )
 
     def of_type(self, column: SchemaField) -> Interval:
         """Return the same interval, with bounds as the present type of the column writes them."""
-        tag = bound_tag(column.type)
-        if all(each is None or each.startswith(f"{tag}:") for each in (self.low, self.high)):
+        prefix = bound_prefix(column.type)
+        if all(each is None or each.startswith(f"{prefix}:") for each in (self.low, self.high)):
             return self
-        low, high = (None if e is None else encode_bound(e, tag) for e in self.bounds(column))
+        low, high = (None if e is None else encode_bound(e, prefix) for e in self.bounds(column))
         return self.model_copy(update={"low": low, "high": high})
 
     def extent(self, column: SchemaField) -> tuple[Bound, Bound] | None:

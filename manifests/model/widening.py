@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from colonnade.manifests.model.schema import DataType, decimal_digits
-from colonnade.manifests.model.statistics import bound_tag
+from colonnade.manifests.model.statistics import bound_prefix
 from colonnade.manifests.model.void import VOID
 
 _DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
@@ -151,4 +151,4 @@ def wider_types(old: DataType) -> str:
 
 def keeps_bounds(old: DataType, new: DataType) -> bool:
     """Return whether bounds, and the hashes of Bloom filters, are the same in the wider type."""
-    return bound_tag(old) == bound_tag(new)
+    return bound_prefix(old) == bound_prefix(new)

@@ -27,7 +27,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import Anchor, Vacuum
+from colonnade.manifests.model.operations import CheckpointRef, Vacuum
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
 from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.state.fold import apply_epoch, apply_epochs
@@ -93,7 +93,7 @@ class LogFollower:
         """
         first = first or self.read_first()
         slots = slots or SlotReader(self.store, ahead=AHEAD, far=True)
-        before: Anchor | None = None
+        before: CheckpointRef | None = None
         while (found := self.find_floor(first, slots, mark)) is not None:
             (anchor, end), mark = found, None
             try:
@@ -116,13 +116,13 @@ class LogFollower:
                 return state
         return first
 
-    def read_anchored(self, floor: Anchor) -> Snapshot:
+    def read_anchored(self, floor: CheckpointRef) -> Snapshot:
         """Return the state of the floor's anchor. Raises NotFoundError; CorruptionError."""
         return replace(read_state(self.store, floor), floor=floor.epoch)
 
     def find_floor(
         self, first: Snapshot, slots: SlotReader, mark: int | None = None
-    ) -> tuple[Anchor, int] | None:
+    ) -> tuple[CheckpointRef, int] | None:
         """Return the anchor of the present floor, and the free slot after the last epoch.
 
         The last vacuum in the log tells the floor. Returns None for a floor of 0. Damage of other

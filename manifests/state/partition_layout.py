@@ -22,7 +22,7 @@ from colonnade.manifests.model.statistics import (
     REAL,
     TEXT,
     WHOLE,
-    bound_tag,
+    bound_prefix,
     decode_bound,
 )
 from colonnade.manifests.state.snapshot import TableState
@@ -125,11 +125,11 @@ def check_layout(
 
 def _takes(transform: str, column: SchemaField) -> bool:
     """Return whether a transform supports the type of a column."""
-    name, tag = str(column.type), bound_tag(column.type)
-    text = tag in (TEXT, BINARY)
+    name, prefix = str(column.type), bound_prefix(column.type)
+    text = prefix in (TEXT, BINARY)
     match transform:
         case "identity":
-            return tag not in ("", REAL)
+            return prefix not in ("", REAL)
         case "hours":
             return name in _TIMESTAMPS
         case "years" | "months" | "days":
@@ -141,8 +141,8 @@ def _takes(transform: str, column: SchemaField) -> bool:
 
 
 def value_tag(field: PartitionField, column: SchemaField) -> str:
-    """Return the tag that values of a partition field on a column have."""
-    return bound_tag(column.type) if field.transform in ("identity", "truncate") else WHOLE
+    """Return the prefix that values of a partition field on a column have."""
+    return bound_prefix(column.type) if field.transform in ("identity", "truncate") else WHOLE
 
 
 def check_partition(table: TableState, layout: int, values: PartitionValues | None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones
+from colonnade.manifests.model.operations import AddRangeTombstone, ForgetRangeTombstones
 from colonnade.manifests.model.range_tombstones import RangeTombstone, problem_of
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import replaceable
@@ -15,23 +15,23 @@ from colonnade.manifests.state.snapshot import TableState
 
 
 def with_tombstone(
-    epoch: int, state: TableState, operation: AddTombstone | ForgetTombstones
+    epoch: int, state: TableState, operation: AddRangeTombstone | ForgetRangeTombstones
 ) -> TableState:
     """Return a table after a range tombstone, or without some. Raises CorruptionError."""
-    if isinstance(operation, ForgetTombstones):
+    if isinstance(operation, ForgetRangeTombstones):
         if operation.through >= epoch:
             refuse(epoch, f"forgets later range tombstones of table {state.name!r}")
-        kept = tuple(each for each in state.tombstones if each.epoch > operation.through)
-        return replace(state, tombstones=kept)
+        kept = tuple(each for each in state.range_tombstones if each.epoch > operation.through)
+        return replace(state, range_tombstones=kept)
     new = RangeTombstone(epoch=epoch, regions=operation.regions)
-    after = replace(state, tombstones=(*state.tombstones, new))
+    after = replace(state, range_tombstones=(*state.range_tombstones, new))
     _check(epoch, after, (new,))
     return after
 
 
 def check_tombstones(epoch: int, state: TableState) -> None:
     """Check that the columns of a table can have its range tombstones. Raises CorruptionError."""
-    _check(epoch, state, state.tombstones)
+    _check(epoch, state, state.range_tombstones)
 
 
 def _check(epoch: int, state: TableState, tombstones: tuple[RangeTombstone, ...]) -> None:

@@ -27,7 +27,7 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
-from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
+from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Lease, Pin
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Region
@@ -250,7 +250,7 @@ class TableState:
     identities: tuple[IdentityCounter, ...] = ()
     sort_order_id: int = 0
     primary_key: PrimaryKey = ()
-    tombstones: tuple[RangeTombstone, ...] = ()
+    range_tombstones: tuple[RangeTombstone, ...] = ()
     lifetimes: Lifetimes | None = None
     partition_key: PrimaryKey = ()
     statics: TableState | None = None
@@ -301,13 +301,15 @@ class TableState:
     def deleted_regions(self) -> tuple[Region, ...]:
         """The regions of all range tombstones, one after another, with their present columns."""
         # Each scan compares all of them, so they are made once.
-        every = (each for one in self.tombstones for each in one.regions)
+        every = (each for one in self.range_tombstones for each in one.regions)
         return tuple(region_of(each, self.schema) for each in every)
 
     @property
     def hides_rows(self) -> bool:
         """Whether rows may be hidden that no deletion vector names, so that counts need a look."""
-        return bool(self.tombstones) or (self.lifetimes is not None and self.now_ms is not None)
+        return bool(self.range_tombstones) or (
+            self.lifetimes is not None and self.now_ms is not None
+        )
 
     @property
     def decided_ms(self) -> int | None:
@@ -395,7 +397,7 @@ class Snapshot:
     time_ms: int
     clock_ms: int | None
     floor: int
-    anchors: tuple[Anchor, ...]
+    anchors: tuple[CheckpointRef, ...]
     reader_features: frozenset[str]
     writer_features: frozenset[str]
     tables: Mapping[TableId, TableState]
@@ -419,7 +421,7 @@ class Snapshot:
         """The blocks of slots that vacuum frees."""
         return SlotBlocks(self.database, self.slot_block)
 
-    def anchor(self, epoch: int) -> Anchor | None:
+    def anchor(self, epoch: int) -> CheckpointRef | None:
         """Return the anchor of an epoch, or None. An anchor in the anchor list is not found."""
         return next((anchor for anchor in self.anchors if anchor.epoch == epoch), None)
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from colonnade.manifests.model.operations import (
     AddCheck,
-    AddTombstone,
+    AddRangeTombstone,
     AlterSchema,
     DrawIdentity,
     DropCheck,
-    ForgetTombstones,
+    ForgetRangeTombstones,
     RenameTable,
     Restore,
     SetComment,
@@ -48,8 +48,8 @@ TableOperation = (
     | DropCheck
     | SetPrimaryKey
     | SetLifetimes
-    | AddTombstone
-    | ForgetTombstones
+    | AddRangeTombstone
+    | ForgetRangeTombstones
     | DrawIdentity
 )
 """The operations that change what a table is, and not which tables or rows there are."""
@@ -77,7 +77,7 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             key = operation.primary_key
             state = with_key(epoch, state, state.primary_key if key is None else key)
             # A restored RowSet has been cleaned of every earlier tombstone.
-            state = replace(state, tombstones=())
+            state = replace(state, range_tombstones=())
             check_lifetimes(epoch, state)
         case AddCheck():
             state = with_check(epoch, state, operation)
@@ -89,7 +89,7 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             check_tombstones(epoch, state)
         case SetLifetimes():
             state = with_lifetimes(epoch, state, operation)
-        case AddTombstone() | ForgetTombstones():
+        case AddRangeTombstone() | ForgetRangeTombstones():
             state = with_tombstone(epoch, state, operation)
         case DrawIdentity():
             state = drawn(epoch, state, operation)

@@ -17,7 +17,7 @@ from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
-from colonnade.manifests.model.operations import Anchor, AnchorList
+from colonnade.manifests.model.operations import AnchorList, CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.side_by_side import side_by_side
@@ -65,7 +65,7 @@ class Parts:
     def __iter__(self) -> Iterator[AnchorObject]:
         return iter(self._parts.values())
 
-    def add_root(self, anchor: Anchor) -> None:
+    def add_root(self, anchor: CheckpointRef) -> None:
         """Add the root of an anchor."""
         self._add(AnchorObject(anchor.root, anchor.check.length, anchor.check))
 

@@ -21,7 +21,7 @@ from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import store_snapshot, write_object
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id
-from colonnade.manifests.model.operations import Anchor, AnchorList
+from colonnade.manifests.model.operations import AnchorList, CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -43,7 +43,7 @@ def keep_states(
     *,
     store: bool,
     erased: TableId | None = None,
-) -> tuple[tuple[Anchor, ...], StateObjects]:
+) -> tuple[tuple[CheckpointRef, ...], StateObjects]:
     """Return the anchors of the floor and of the epochs kept below it, and the objects they name.
 
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
@@ -56,12 +56,12 @@ def keep_states(
     listed = any(epoch < head.floor for epoch in kept)
     known = read_live_anchors(log.store, head) if listed else head.anchors
     there = {anchor.epoch: anchor for anchor in known}
-    replaced: dict[int, Anchor] = {}
+    replaced: dict[int, CheckpointRef] = {}
     if erased is not None and store:
         found = {each.epoch: each for each in anchors_with_remains(log, head, erased)}
         replaced = {epoch: each for epoch, each in found.items() if epoch < floor}
     there = {epoch: anchor for epoch, anchor in there.items() if epoch not in replaced}
-    anchors: list[Anchor] = []
+    anchors: list[CheckpointRef] = []
     epochs = sorted({*kept, floor})
     stored = [there[epoch] for epoch in epochs if epoch in there]
     remembered = remembered.of({anchor.root for anchor in stored if anchor.epoch < floor})
@@ -86,7 +86,7 @@ def keep_states(
 
 
 def _add_states(
-    log: LogReader, anchors: Sequence[Anchor], objects: StateObjects, floor: int
+    log: LogReader, anchors: Sequence[CheckpointRef], objects: StateObjects, floor: int
 ) -> None:
     """Add the objects of states that are stored. Reads the roots of some anchors side by side."""
     for start in range(0, len(anchors), _AT_ONCE):
@@ -97,8 +97,8 @@ def _add_states(
 
 
 def list_anchors(
-    log: LogReader, head: Snapshot, anchors: tuple[Anchor, ...], objects: StateObjects
-) -> tuple[tuple[Anchor, ...], AnchorList | None]:
+    log: LogReader, head: Snapshot, anchors: tuple[CheckpointRef, ...], objects: StateObjects
+) -> tuple[tuple[CheckpointRef, ...], AnchorList | None]:
     """Return the anchors for a vacuum operation: all, or that of the floor and a list of the rest.
 
     Stores a new list, unless the anchors below the floor are those of `head`. Adds the list to
@@ -159,14 +159,14 @@ def _name_lost(head: Snapshot, epoch: int) -> str:
 
 def write_anchor(
     log: LogReader, state: Snapshot, erased: TableId | None = None
-) -> tuple[Anchor, Snapshot]:
+) -> tuple[CheckpointRef, Snapshot]:
     """Store a state whose epoch the log is to remove, and read the new objects back.
 
     Returns the anchor and the stored state. It has no remains of the table `erased`. Raises
     StoreError; CorruptionError if the state read back is another one.
     """
     stored, ref = store_snapshot(log.store, state, limits=log.limits, erased=erased)
-    anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
+    anchor = CheckpointRef(epoch=ref.epoch, root=ref.root, check=ref.check)
     if not _is_same(log.store, state, _read_state(log, anchor)):
         raise CorruptionError(
             f"{log.store.locate(checkpoint_name(ref.root))} is not the state that was written."
@@ -206,7 +206,7 @@ def _is_same_table(store: ObjectStore, one: TableState, other: TableState) -> bo
     )
 
 
-def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
+def read_anchor(log: LogReader, anchor: CheckpointRef) -> tuple[Snapshot, set[str]]:
     """Return the state of an anchor, and all objects that it names, including its root.
 
     Raises CorruptionError if any part cannot be read; StoreError.
@@ -219,8 +219,8 @@ def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
 
 def _read_state(
     log: LogReader,
-    anchor: Anchor,
-    read: Callable[[ObjectStore, Anchor], Snapshot] = read_state,
+    anchor: CheckpointRef,
+    read: Callable[[ObjectStore, CheckpointRef], Snapshot] = read_state,
 ) -> Snapshot:
     try:
         return read(log.store, anchor)
@@ -228,7 +228,7 @@ def _read_state(
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
 
 
-def floor_anchor(head: Snapshot) -> Anchor:
+def floor_anchor(head: Snapshot) -> CheckpointRef:
     """Return the anchor of the floor of a log that has one."""
     anchor = head.anchor(head.floor)
     assert anchor is not None

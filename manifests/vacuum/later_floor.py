@@ -13,13 +13,17 @@ from dataclasses import replace
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
-from colonnade.manifests.checkpoint.root import CheckpointRef
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.slots import check_slot
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
+from colonnade.manifests.model.operations import (
+    CheckpointRef,
+    Operation,
+    Unpin,
+    Vacuum,
+)
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import list_anchors, lost_states, name_lost, write_anchor

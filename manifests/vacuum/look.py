@@ -20,8 +20,8 @@ from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import (
-    Anchor,
     AnchorList,
+    CheckpointRef,
     Lease,
     Unpin,
     Vacuum,
@@ -84,7 +84,7 @@ class Found:
     retention: Retention
     now_ms: int
     kept: tuple[int, ...]
-    anchors: tuple[Anchor, ...]
+    anchors: tuple[CheckpointRef, ...]
     anchor_list: AnchorList | None
     anchored: frozenset[int]
     used: set[str]

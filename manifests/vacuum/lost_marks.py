@@ -12,7 +12,7 @@ from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError, UnsupportedFormatError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Anchor, Vacuum
+from colonnade.manifests.model.operations import CheckpointRef, Vacuum
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_number
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.freeing import put_marks
@@ -48,7 +48,7 @@ def restore_lost_marks(log: Log) -> tuple[str, ...]:
     return tuple(map(blocks.mark, lost))
 
 
-def _last_floor(store: ObjectStore, names: Collection[str]) -> Anchor | None:
+def _last_floor(store: ObjectStore, names: Collection[str]) -> CheckpointRef | None:
     """Return the anchor of the floor that the last vacuum among the listed epochs has set."""
     slots = {number for name in names if (number := epoch_number(name))}
     for number in sorted(slots, reverse=True):
@@ -62,7 +62,7 @@ def _last_floor(store: ObjectStore, names: Collection[str]) -> Anchor | None:
     return None
 
 
-def _unproven_error(store: ObjectStore, floor: Anchor, problem: str) -> CorruptionError:
+def _unproven_error(store: ObjectStore, floor: CheckpointRef, problem: str) -> CorruptionError:
     return CorruptionError(
         f"{store.locate(checkpoint_name(floor.root))}, the state at epoch {floor.epoch}, {problem}."
         " Without it nothing proves which epochs were removed, so no mark is put; restore it."

@@ -24,7 +24,7 @@ from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.model.named_objects import named_objects
-from colonnade.manifests.model.operations import AddRowSets, Anchor, AnchorList
+from colonnade.manifests.model.operations import AddRowSets, AnchorList, CheckpointRef
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import EntrySegmentRef, RowSets, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
@@ -67,7 +67,7 @@ class StateObjects:
         self._uses: dict[str, dict[_Use, tuple[TableState, EntrySegmentRef]]] = {}
         self._named: dict[tuple[str, _Use], set[str]] = {}
 
-    def add(self, state: Snapshot, anchor: Anchor | None = None) -> None:
+    def add(self, state: Snapshot, anchor: CheckpointRef | None = None) -> None:
         """Add the objects of a state. With `anchor`, add its root, and the state to the summary.
 
         Costs a GET for each object with tables that are new here. Raises CorruptionError if the
@@ -106,7 +106,7 @@ class StateObjects:
             for source in (*sources, anchor.root):
                 self._spans[source] = (self._spans.get(source, (at, at))[0], at)
 
-    def add_root(self, anchor: Anchor) -> None:
+    def add_root(self, anchor: CheckpointRef) -> None:
         """Add the root of an anchor."""
         self._names.add(anchor.root)
         self.parts.add_root(anchor)

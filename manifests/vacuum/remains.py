@@ -16,7 +16,7 @@ from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import Anchor, Operation
+from colonnade.manifests.model.operations import CheckpointRef, Operation
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
@@ -32,7 +32,7 @@ def has_remains(state: Snapshot, table: TableId) -> bool:
     )
 
 
-def anchors_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list[Anchor]:
+def anchors_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list[CheckpointRef]:
     """Return the anchors of a head whose states have remains of a table, ascending by epoch.
 
     Reads the root of each anchor. Raises CorruptionError if one cannot be read; StoreError.

@@ -120,7 +120,7 @@ def plan_job(
     live: Mapping[int, LiveRowSet] = {
         number: each for number, each in found.items() if each.epoch <= plan.epoch
     }
-    if table is not None and table.tombstones:
+    if table is not None and table.range_tombstones:
         live = _alike(table, live)
     if len(live) < len(group.rowsets):
         group = _narrowed(group, live)
@@ -145,7 +145,7 @@ def plan_job(
         group=group,
         # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
-        cleaned=min(each.clean_epoch for each in sources) if table.tombstones else None,
+        cleaned=min(each.clean_epoch for each in sources) if table.range_tombstones else None,
         copied_rows=log.limits.copied_rows,
         copied_bytes=log.limits.copied_bytes,
         inline_bytes=log.limits.inline_bytes,
@@ -161,7 +161,7 @@ def _alike(table: TableState, live: Mapping[int, LiveRowSet]) -> Mapping[int, Li
 
     An output has one clean epoch. A later tombstone would also delete rows that are younger.
     """
-    epochs = [each.epoch for each in table.tombstones]
+    epochs = [each.epoch for each in table.range_tombstones]
     parts: dict[int, dict[int, LiveRowSet]] = {}
     for number, each in live.items():
         parts.setdefault(bisect_right(epochs, each.clean_epoch), {})[number] = each

@@ -13,7 +13,7 @@ from typing import Any
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import Bound, bound_tag, encode_bound
+from colonnade.manifests.model.statistics import Bound, bound_prefix, encode_bound
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundCompare,
@@ -58,11 +58,11 @@ class _Range:
         return replace(self, high=value, high_open=is_open)
 
     def interval(self, column: SchemaField) -> Interval:
-        tag = bound_tag(column.type)
+        prefix = bound_prefix(column.type)
         return Interval(
             column=column.id,
-            low=None if self.low is None else encode_bound(self.low, tag),
-            high=None if self.high is None else encode_bound(self.high, tag),
+            low=None if self.low is None else encode_bound(self.low, prefix),
+            high=None if self.high is None else encode_bound(self.high, prefix),
             low_open=self.low_open,
             high_open=self.high_open,
         )
@@ -115,7 +115,7 @@ def _ranges(node: BoundNode, schema: TableSchema) -> tuple[int, list[_Range]] | 
     if not isinstance(node, BoundCompare | BoundIn) or len(node.column.path) != 1:
         return None
     column = schema.by_id(node.column.id)
-    if column.nullable or not bound_tag(column.type):
+    if column.nullable or not bound_prefix(column.type):
         return None
     if isinstance(node, BoundIn):
         if node.negated:

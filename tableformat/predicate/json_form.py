@@ -9,7 +9,7 @@
     {"op": "starts_with", "column": ["a"], "prefix": "x"}
     {"op": "like", "column": ["a"], "pattern": "x%", "escape": "\\"}
 
-A column is the list of names that lead to it. A literal is a tagged string.
+A column is the list of names that lead to it. A literal is a text with a prefix.
 """
 
 from __future__ import annotations

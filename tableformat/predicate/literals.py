@@ -1,4 +1,4 @@
-"""Literals of predicates: typed constants, from Python values and as tagged strings.
+"""Literals of predicates: typed constants, from Python values and as texts with a prefix.
 
 A literal keeps its written type. `bind` converts it to a storage value of the column that it is
 compared with. Dates are days, timestamps are microseconds and times are nanoseconds, as in storage.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable
-from colonnade.manifests.model.statistics import bound_tag
+from colonnade.manifests.model.statistics import bound_prefix
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
@@ -92,7 +92,7 @@ def _bounds(column: BoundColumn, table: BoundsTable) -> Bounds | None:
     # The statistics of a struct column do not describe its fields.
     if len(column.path) > 1:
         return None
-    return table.of(column.id, bound_tag(column.type))
+    return table.of(column.id, bound_prefix(column.type))
 
 
 def _may_be_null(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask:

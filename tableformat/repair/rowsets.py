@@ -211,7 +211,7 @@ def _change(
     last = max((each[1] for each in times if each is not None), default=0)
     since = 0 if table.lifetimes is None else table.lifetimes.since_ms
     written = [stamped(entry, table, max(last, since)) for entry in entries]
-    if table.tombstones:
+    if table.range_tombstones:
         met = {"clean_epoch": min(each.clean_epoch for each in rowsets)}
         written = [entry.model_copy(update=met) for entry in written]
     said = "; ".join(f"RowSet {e.rowset} rows {e.first} to {e.last}" for e in [*lost][:100])

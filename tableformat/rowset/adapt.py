@@ -18,7 +18,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.manifests.model.statistics import Bound, in_tag
+from colonnade.manifests.model.statistics import Bound, in_prefix
 from colonnade.tableformat.rowset.block_statistics import INDEX_BOUND_LENGTH, Statistics, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.nested_forms import places_in
@@ -85,18 +85,18 @@ def adapt_statistics(
     statistics: Statistics, stored: StoredColumn, column: StoredColumn
 ) -> Statistics:
     """Return the statistics of a column of the table, from those of the column as stored."""
-    if stored.bound_tag == column.bound_tag:
+    if stored.bound_prefix == column.bound_prefix:
         return statistics
 
     def wider(bound: Bound | None) -> Bound | None:
-        return None if bound is None else in_tag(bound, stored.bound_tag, column.bound_tag)
+        return None if bound is None else in_prefix(bound, stored.bound_prefix, column.bound_prefix)
 
     return replace(statistics, low=wider(statistics.low), high=wider(statistics.high))
 
 
 def shares_filters(stored: StoredColumn, column: StoredColumn) -> bool:
     """Return whether the Bloom filters of a column as stored answer for the column of the table."""
-    return stored.bound_tag == column.bound_tag
+    return stored.bound_prefix == column.bound_prefix
 
 
 def absent_values(column: StoredColumn, rows: int) -> pa.Array:

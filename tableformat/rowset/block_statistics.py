@@ -152,29 +152,29 @@ def contradiction(said: Statistics, found: Statistics) -> str | None:
     return None
 
 
-def to_log(statistics: Statistics, tag: str) -> ColumnStatistics:
-    """Convert statistics to the form of the footer and the log. `tag` is that of the column."""
+def to_log(statistics: Statistics, prefix: str) -> ColumnStatistics:
+    """Convert statistics to the form of the footer and the log. `prefix` is that of the column."""
     low, high = statistics.low, statistics.high
     return ColumnStatistics(
-        min=None if low is None else encode_bound(low, tag),
-        max=None if high is None else encode_bound(high, tag),
+        min=None if low is None else encode_bound(low, prefix),
+        max=None if high is None else encode_bound(high, prefix),
         nulls=statistics.nulls,
         nans=statistics.nans,
         exact=statistics.exact,
     )
 
 
-def from_log(statistics: ColumnStatistics, tag: str) -> Statistics:
-    """Read the statistics that `to_log` wrote, as bounds of a tag.
+def from_log(statistics: ColumnStatistics, prefix: str) -> Statistics:
+    """Read the statistics that `to_log` wrote, as bounds of a prefix.
 
     Raises CorruptionError for a malformed bound, and for one of a type that does not widen to the
-    types of the tag.
+    types of the prefix.
     """
     known = statistics.min is not None and statistics.max is not None
     return Statistics(
         statistics.nulls,
         statistics.nans,
-        decode_bound(statistics.min, tag) if known else None,  # type: ignore[arg-type]
-        decode_bound(statistics.max, tag) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.min, prefix) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.max, prefix) if known else None,  # type: ignore[arg-type]
         statistics.exact,
     )

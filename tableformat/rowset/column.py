@@ -17,7 +17,7 @@ from colonnade.manifests.model.statistics import (
     REAL,
     TEXT,
     Bound,
-    bound_tag,
+    bound_prefix,
 )
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import widens
@@ -50,7 +50,7 @@ class Order(enum.Enum):
 class StoredColumn:
     """A top-level column. `name` appears in error messages only; files refer to the id.
 
-    `bound_tag` is the tag of its bounds (`statistics.py`). `type_name` is its type as the log
+    `bound_prefix` is the prefix of its bounds (`statistics.py`). `type_name` is its type as the log
     states it; of a nested type only `array`, `map` or `struct`. `initial` is the value of rows in a
     RowSet that lacks the column; None is NULL. `nested` is the column as the log states it, if
     there are fields inside it; blocks may have other forms of it (`nested_forms`).
@@ -60,7 +60,7 @@ class StoredColumn:
     name: str
     type: pa.DataType
     order: Order
-    bound_tag: str
+    bound_prefix: str
     type_name: str
     initial: Bound | None = None
     nested: SchemaField | None = None
@@ -70,11 +70,13 @@ class StoredColumn:
 def column_of(field: SchemaField) -> StoredColumn:
     """Return the layout of a column. Requires ids on the field and on its nested fields."""
     arrow = storage_type(field)
-    tag = bound_tag(field.type)
+    prefix = bound_prefix(field.type)
     nested = None if isinstance(field.type, str) else field
     text = field.type if isinstance(field.type, str) else field.type.type
     initial = None if field.initial is None else decode_value(field.initial, field)
-    return StoredColumn(field.id, field.name, arrow, _order(tag, arrow), tag, text, initial, nested)
+    return StoredColumn(
+        field.id, field.name, arrow, _order(prefix, arrow), prefix, text, initial, nested
+    )
 
 
 def stored_as(column: StoredColumn, type_name: str) -> StoredColumn | None:
@@ -89,10 +91,10 @@ def stored_as(column: StoredColumn, type_name: str) -> StoredColumn | None:
     return column_of(SchemaField(id=column.id, name=column.name, type=type_name))
 
 
-def _order(tag: str, arrow: pa.DataType) -> Order:
+def _order(prefix: str, arrow: pa.DataType) -> Order:
     if pa.types.is_decimal(arrow) and arrow.precision > 18:
         return Order.DECIMAL
-    return _ORDERS.get(tag, Order.INTEGER)
+    return _ORDERS.get(prefix, Order.INTEGER)
 
 
 _ORDERS = {REAL: Order.FLOAT, TEXT: Order.STRING, BINARY: Order.BINARY, "": Order.NONE}

@@ -155,7 +155,7 @@ class ColumnSegments:
         if place is None:
             return absent_statistics(column, self._entry.rows)
         try:
-            found = from_log(place.segment.statistics, place.column.bound_tag)
+            found = from_log(place.segment.statistics, place.column.bound_prefix)
         except CorruptionError as error:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
         return adapt_statistics(found, place.column, column)
@@ -231,10 +231,10 @@ class ColumnSegments:
             self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
     def _lone_block(self, column: StoredColumn, place: _ColumnPlace) -> BlockEntry:
-        segment, tag = place.segment, place.column.bound_tag
+        segment, prefix = place.segment, place.column.bound_prefix
         assert segment.block is not None
         try:
-            return entry_of(segment.block, segment, self._entry.rows, tag)
+            return entry_of(segment.block, segment, self._entry.rows, prefix)
         except CorruptionError as error:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 

@@ -95,7 +95,7 @@ def block_of(entry: BlockEntry) -> Block:
     return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
 
 
-def entry_of(block: Block, segment: ColumnSegment, rows: int, tag: str) -> BlockEntry:
+def entry_of(block: Block, segment: ColumnSegment, rows: int, prefix: str) -> BlockEntry:
     """Return the index row of a segment's only block.
 
     Raises CorruptionError for bounds that cannot be read or are of another kind, and for an
@@ -113,6 +113,6 @@ def entry_of(block: Block, segment: ColumnSegment, rows: int, tag: str) -> Block
         block.crc32c,
         block.encoding,
         block.base,
-        from_log(segment.statistics, tag),
+        from_log(segment.statistics, prefix),
         *of_filter,
     )

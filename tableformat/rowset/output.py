@@ -374,7 +374,7 @@ def _segment(
             length=part.filter_length,
             crc32c=entries[0].filter_crc32c if index is None else None,
         ),
-        statistics=to_log(statistics, part.column.bound_tag),
+        statistics=to_log(statistics, part.column.bound_prefix),
     )
 
 
@@ -382,8 +382,8 @@ def _for_log(statistics: ColumnStatistics) -> ColumnStatistics:
     bounds = (statistics.min, statistics.max)
     if all(bound is None or len(bound) <= LOG_BOUND_LENGTH for bound in bounds):
         return statistics
-    tag, _ = read_bound(statistics.min or "")
-    return to_log(shorten(from_log(statistics, tag), LOG_BOUND_LENGTH), tag)
+    prefix, _ = read_bound(statistics.min or "")
+    return to_log(shorten(from_log(statistics, prefix), LOG_BOUND_LENGTH), prefix)
 
 
 def _pieces(array: pa.Array, block_bytes: int) -> Iterator[pa.Array]:

@@ -279,10 +279,10 @@ def _entries(values: dict[str, list[Any]], order: Order) -> tuple[BlockEntry, ..
     )
 
 
-def bounds_of(statistics: Sequence[Statistics], tag: str) -> Bounds:
-    """Return statistics in the form that pruning uses. `tag` is that of the column."""
+def bounds_of(statistics: Sequence[Statistics], prefix: str) -> Bounds:
+    """Return statistics in the form that pruning uses. `prefix` is that of the column."""
     return Bounds(
-        tag,
+        prefix,
         bound_array([each.low for each in statistics]),
         bound_array([each.high for each in statistics]),
         np.array([each.low is not None for each in statistics], dtype=np.bool_),

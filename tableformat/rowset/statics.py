@@ -23,7 +23,7 @@ from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import bound_tag, decode_bound
+from colonnade.manifests.model.statistics import bound_prefix, decode_bound
 from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
@@ -233,7 +233,7 @@ def _between(column: SchemaField, intervals: Sequence[Interval]) -> Region:
     """Return the least range of a column that has some ranges, which are bounded and closed."""
     lows = [each.low for each in intervals if each.low is not None]
     highs = [each.high for each in intervals if each.high is not None]
-    value = partial(decode_bound, tag=bound_tag(column.type))
+    value = partial(decode_bound, prefix=bound_prefix(column.type))
     interval = Interval(column=column.id, low=min(lows, key=value), high=max(highs, key=value))
     return Region(intervals=(interval,), columns=(column,))
 

@@ -301,7 +301,7 @@ class StoredReader:
         }
         return BoundsTable(
             rows,
-            {each.id: bounds_of(statistics[each.id], each.bound_tag) for each in wanted},
+            {each.id: bounds_of(statistics[each.id], each.bound_prefix) for each in wanted},
         )
 
     @staticmethod

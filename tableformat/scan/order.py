@@ -77,7 +77,7 @@ def first_key(rowset: LiveRowSet, column: SchemaField, *, descending: bool) -> p
     wanted, stated = column_of(column), rowset.entry.statistics.get(column.id)
     if stated is None:
         return None
-    found = from_log(stated, wanted.bound_tag)
+    found = from_log(stated, wanted.bound_prefix)
     values = rowset.entry.rows - found.nulls
     if values == 0 or (found.nulls and not descending):
         return pa.nulls(1, wanted.type)

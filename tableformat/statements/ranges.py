@@ -18,7 +18,7 @@ from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones
+from colonnade.manifests.model.operations import AddRangeTombstone, ForgetRangeTombstones
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS, region_of
 from colonnade.manifests.model.regions import Interval
@@ -55,7 +55,7 @@ def evaluate_range(
         return None
     return Statement(
         "delete",
-        (AddTombstone(table=table.id, regions=regions),) if edges else (),
+        (AddRangeTombstone(table=table.id, regions=regions),) if edges else (),
         tuple(DeletedRows(table.id, each, "delete", None) for each in inside),
         # A tombstone also deletes the rows that concurrent writers add to its regions.
         reads=() if edges else (TableRead(table.id, keep, bound.column_ids),),
@@ -75,7 +75,7 @@ def is_range(table: TableState, where: Predicate) -> bool:
     regions = exact_regions(bind(where, table.schema), table.schema)
     if not regions or not all(_is_leading(each, table) for each in regions):
         return False
-    return sum(len(each.regions) for each in table.tombstones) + len(regions) <= MOST_REGIONS
+    return sum(len(each.regions) for each in table.range_tombstones) + len(regions) <= MOST_REGIONS
 
 
 def require_range(table: TableState, where: Predicate, text: str) -> None:
@@ -110,7 +110,7 @@ def evaluate_clean(
     if there is nothing to do. Reads the columns of the tombstones where indexes do not decide them.
     Raises CorruptionError, StoreError.
     """
-    if not table.tombstones:
+    if not table.range_tombstones:
         return None
     shown = {each.id: each for each in log.read_rowsets(table)}
     rows = [
@@ -122,7 +122,7 @@ def evaluate_clean(
     ]
     if only is not None and not rows:
         return None
-    forget = ForgetTombstones(table=table.id, through=table.tombstones[-1].epoch)
+    forget = ForgetRangeTombstones(table=table.id, through=table.range_tombstones[-1].epoch)
     return Statement(
         CLEAN,
         (forget,) if only is None else (),

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound
+from colonnade.manifests.model.statistics import Bound, bound_prefix, decode_bound
 from colonnade.tableformat.types.arrow_types import storage_type
 from colonnade.tableformat.types.decimals import from_unscaled
 
@@ -24,8 +24,8 @@ def bounds_text(
     """
     if statistics is None or statistics.min is None or statistics.max is None:
         return None, None
-    tag = bound_tag(column.type)
-    low, high = decode_bound(statistics.min, tag), decode_bound(statistics.max, tag)
+    prefix = bound_prefix(column.type)
+    low, high = decode_bound(statistics.min, prefix), decode_bound(statistics.max, prefix)
     return value_text(column, low), value_text(column, high)
 
 

@@ -78,12 +78,12 @@ class ColumnCheck:
         extent, block = self.segment.index, self.segment.block
         try:
             if block is not None and extent is None:
-                tag = "" if self.column is None else self.column.bound_tag
+                prefix = "" if self.column is None else self.column.bound_prefix
                 rows = self.owner.rowset.entry.rows
                 plain = self.segment
                 if self.column is None:
                     plain = self.segment.model_copy(update={"statistics": ColumnStatistics()})
-                return index_of_one(entry_of(block, plain, rows, tag))
+                return index_of_one(entry_of(block, plain, rows, prefix))
             if extent is None or block is not None:
                 raise ValueError("the footer must name either an index or a block")
             name = self.source.index_name(self.id)
@@ -108,14 +108,14 @@ class ColumnCheck:
         """Check that the footer and the log agree with the block statistics, up to shortening."""
         if self.column is None:
             return
-        tag = self.column.bound_tag
+        prefix = self.column.bound_prefix
         known = index.whole()
         logged = self.owner.rowset.entry.statistics.get(self.id)
         try:
-            problem = contradiction(from_log(self.segment.statistics, tag), known)
+            problem = contradiction(from_log(self.segment.statistics, prefix), known)
             if problem is None and logged is not None:
                 short = shorten(known, LOG_BOUND_LENGTH)
-                problem = contradiction(from_log(logged, tag), short)
+                problem = contradiction(from_log(logged, prefix), short)
         except CorruptionError as error:
             problem = error.message.rstrip(".")
         if problem is not None:

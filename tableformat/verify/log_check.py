@@ -18,12 +18,13 @@ from colonnade.manifests.checkpoint.reader import (
     read_hint,
     read_state,
 )
-from colonnade.manifests.checkpoint.root import CheckpointRef, Root
+from colonnade.manifests.checkpoint.root import Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.epochs.slots import judge_end, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
     HINT,

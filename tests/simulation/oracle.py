@@ -20,12 +20,12 @@ from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddCheck,
+    AddRangeTombstone,
     AddRowSet,
     AddRowSets,
-    AddTombstone,
     AlterSchema,
-    Anchor,
     AnchorList,
+    CheckpointRef,
     CreateTable,
     DrawIdentity,
     DropCheck,
@@ -82,7 +82,7 @@ class Oracle:
     landed: dict[str, int] = field(default_factory=dict)
     batches: dict[str, int] = field(default_factory=dict)
     floor: int = 0
-    anchors: tuple[Anchor, ...] = ()
+    anchors: tuple[CheckpointRef, ...] = ()
     anchor_list: AnchorList | None = None
     told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
@@ -180,7 +180,7 @@ class Oracle:
         then = self.states[intent.steps[0].epoch]
         base = self.states[epoch.base]
         intent = intent.on_layouts(self.layouts[epoch.base])
-        buried = {self.names[op.table] for op in epoch.ops if isinstance(op, AddTombstone)}
+        buried = {self.names[op.table] for op in epoch.ops if isinstance(op, AddRangeTombstone)}
         self.ranges += len(buried)
         intent = intent.by_tombstones(buried)
         intent = intent.beside(lambda table: self._rivals(table, epoch.base, epoch.epoch - 1, head))

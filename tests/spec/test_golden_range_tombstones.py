@@ -11,14 +11,14 @@ from typing import Any
 
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.operations import (
+    AddRangeTombstone,
     AddRowSet,
-    AddTombstone,
     Compaction,
     CompactionInput,
     CompactionOutput,
     CreateTable,
     DropRowSet,
-    ForgetTombstones,
+    ForgetRangeTombstones,
     Restore,
 )
 from colonnade.manifests.model.regions import Interval
@@ -49,8 +49,8 @@ FIRST, SECOND, THIRD = 3, 5, 7
 """The epochs of the range tombstones."""
 
 
-def tombstone(*regions: tuple[Interval, ...]) -> AddTombstone:
-    return AddTombstone(table=ORDERS, regions=regions)
+def tombstone(*regions: tuple[Interval, ...]) -> AddRangeTombstone:
+    return AddRangeTombstone(table=ORDERS, regions=regions)
 
 
 def write(writer: Writer) -> None:
@@ -85,9 +85,9 @@ def write(writer: Writer) -> None:
     every = DropRowSet(table=ORDERS, rowsets=((0, 0), (3, 3)))
     commit("overwrite", every, *add(*again))
     commit("append", *add(rowset(6, **partition)))
-    forget = ForgetTombstones(table=ORDERS, through=SECOND)
+    forget = ForgetRangeTombstones(table=ORDERS, through=SECOND)
     commit("clean", forget, delete(4, vector(30, 3, data="AAAA")))
-    commit("clean", ForgetTombstones(table=ORDERS, through=THIRD), delete(5, vector(31, 2)))
+    commit("clean", ForgetRangeTombstones(table=ORDERS, through=THIRD), delete(5, vector(31, 2)))
     commit("delete", tombstone((device,)))
     gone = DropRowSet(table=ORDERS, rowsets=((4, 6),))
     back = Restore(table=ORDERS, epoch=FIRST)
@@ -98,7 +98,7 @@ def write(writer: Writer) -> None:
 
 def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> None:
     for table in snapshot.tables.values():
-        state["tombstones"] = [each.model_dump(mode="json") for each in table.tombstones]
+        state["tombstones"] = [each.model_dump(mode="json") for each in table.range_tombstones]
         stored = log.read_entries(table).to_list()
         state["clean_epochs"] = {str(each.id): each.clean_epoch for each in stored}
         shown = log.read_rowsets(table)

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import bound_tag, encode_bound
+from colonnade.manifests.model.statistics import bound_prefix, encode_bound
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.partition.transforms import buckets_of
@@ -152,10 +152,10 @@ def vectors() -> list[dict[str, Any]]:
             "type": type_name,
             "transform": transform,
             "argument": argument,
-            "value": tagged(value, bound_tag(type_name)),
+            "value": tagged(value, bound_prefix(type_name)),
             "result": tagged(
                 expected(type_name, transform, argument, value),
-                bound_tag(type_name) if transform in ("identity", "truncate") else "i",
+                bound_prefix(type_name) if transform in ("identity", "truncate") else "i",
             ),
         }
         for type_name, transform, argument, value in cases()

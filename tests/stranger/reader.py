@@ -223,7 +223,7 @@ class TableState:
     lifetimes: Json | None = None
     partition_key: list[int] = field(default_factory=list)
     statics_of: str | None = None
-    tombstones: list[Json] = field(default_factory=list)
+    range_tombstones: list[Json] = field(default_factory=list)
     rowsets: dict[int, RowSet] = field(default_factory=dict)
 
     def column(self, number: int) -> Json:
@@ -404,12 +404,13 @@ class State:
                 most = rowset.entry["rows"]
                 need(old["cardinality"] <= vector["cardinality"] <= most, "a vector's cardinality")
                 rowset.vector = vector
-            case "add_tombstone":
+            case "add_range_tombstone":
                 tombstone = {"epoch": self.epoch, "regions": op["regions"]}
-                table.tombstones = [*table.tombstones, tombstone]
-            case "forget_tombstones":
-                need(op["through"] < self.epoch, "forget_tombstones: of a later epoch")
-                table.tombstones = [t for t in table.tombstones if t["epoch"] > op["through"]]
+                table.range_tombstones = [*table.range_tombstones, tombstone]
+            case "forget_range_tombstones":
+                need(op["through"] < self.epoch, "forget_range_tombstones: of a later epoch")
+                left = [t for t in table.range_tombstones if t["epoch"] > op["through"]]
+                table.range_tombstones = left
             case "replace_column":
                 replace_column(table.live(op["rowset"]), op)
             case "compaction":
@@ -423,7 +424,7 @@ class State:
                 table.order = op.get("sort_order_id", table.order)
                 table.constraints = op.get("constraints", table.constraints)
                 table.primary_key = op.get("primary_key", table.primary_key)
-                table.tombstones = []
+                table.range_tombstones = []
 
     def compact(self, table: TableState, op: Json) -> None:
         """Replace RowSets by new ones with the same rows."""
@@ -594,7 +595,7 @@ class Log:
         """Return the RowSets of an entry segment."""
         name = ref["object"]
         body = known("EntrySegmentBody", self.object(ref), name)
-        need(body["segment"] == table.id, f"{name}: the segment of another table")
+        need(body["table"] == table.id, f"{name}: the segment of another table")
         rowsets = list(segment_rowsets(body, name))
         for rowset in rowsets:
             rowset.id, rowset.epoch = rowset.id + first, rowset.epoch + epoch
@@ -623,7 +624,7 @@ class Log:
 
     def table(self, record: Json) -> TableState:
         """Return the table of a record, with all its RowSets."""
-        keys = ("primary_key", "lifetimes", "partition_key", "statics_of", "tombstones")
+        keys = ("primary_key", "lifetimes", "partition_key", "statics_of", "range_tombstones")
         table = TableState(
             record["id"], record["name"], checked_fields(record["table_schema"]),
             record["created_epoch"], record["schema_id"], record["next_rowset_id"],
@@ -890,7 +891,7 @@ def from_integers(numbers: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def from_bound(text: str, kind: pa.DataType) -> pa.Scalar:
-    """Return the value of a tagged string, perhaps in a wider type than that of its tag."""
+    """Return the value of a text with a prefix, perhaps in a wider type than that of its prefix."""
     found = re.fullmatch(r"([sbfdi])(\d*):(.*)", text, re.DOTALL)
     if found is None:
         raise FormatError(f"the bound {text!r}")
@@ -1080,7 +1081,7 @@ class TableReader:
         places = pyroaring.BitMap(range(rows)) - deleted
         keep = pc.is_in(pa.array(range(rows)), pa.array(places, pa.int64()))
         columns, hide = Columns(self.log.folder, self.table, rowset), []
-        for tombstone in self.table.tombstones:
+        for tombstone in self.table.range_tombstones:
             if tombstone["epoch"] > rowset.entry.get("clean_epoch", rowset.epoch):
                 hide += [columns.region(region) for region in tombstone["regions"]]
         rules = self.table.lifetimes or {}

@@ -200,7 +200,7 @@ def statistics(array: pa.Array) -> Json:
 
 
 def bound(value: pa.Scalar) -> str | None:
-    """Return a value as a tagged string, or None where it would have to be cut."""
+    """Return a value as a text with a prefix, or None where it would have to be cut."""
     plain = value.as_py()
     if isinstance(plain, (str, bytes)):
         if len(plain) > 32:

@@ -26,7 +26,7 @@ from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
-    AddTombstone,
+    AddRangeTombstone,
     Compaction,
     CompactionOutput,
     DropRowSet,
@@ -133,7 +133,7 @@ class OwnCompaction:
             case AddDeletionVector() if theirs.rowset in ids:
                 rows = vectors.rows(theirs.table, theirs.vector)
                 return self._without(theirs.rowset, rows, vectors)
-            case AddTombstone():
+            case AddRangeTombstone():
                 return replace(self, cleaned=self.base)
             case ReplaceColumn() if theirs.rowset in ids:
                 return None

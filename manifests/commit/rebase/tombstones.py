@@ -18,11 +18,11 @@ from colonnade.manifests.commit.rebase.targets import conflict, with_columns_of
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import AddTombstone, ReplaceColumn
+from colonnade.manifests.model.operations import AddRangeTombstone, ReplaceColumn
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Region
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statistics import bound_tag, encode_bound
+from colonnade.manifests.model.statistics import bound_prefix, encode_bound
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 
@@ -36,7 +36,7 @@ def check_tombstones(
     or, as `check_reads` does for other deletions, one that it has read or overwrites.
     """
     for operation in theirs.ops:
-        if not isinstance(operation, AddTombstone):
+        if not isinstance(operation, AddRangeTombstone):
             continue
         table = before.tables.get(TableId(operation.table))
         if table is None:
@@ -123,6 +123,6 @@ def _statistics(region: Region) -> dict[int, ColumnStatistics]:
     found = {}
     for interval, column in zip(region.intervals, region.columns, strict=True):
         if (extent := interval.extent(column)) is not None:
-            low, high = (encode_bound(each, bound_tag(column.type)) for each in extent)
+            low, high = (encode_bound(each, bound_prefix(column.type)) for each in extent)
             found[column.id] = ColumnStatistics(min=low, max=high, exact=False)
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound, encode_bound
+from colonnade.manifests.model.statistics import Bound, bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.predicate.storage import domain_of
 
@@ -21,7 +21,7 @@ NAN = "f:nan"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The value of one aggregate: a count, a tagged bound, `f:nan`, or None for NULL."""
+    """The value of one aggregate: a count, a bound as text, `f:nan`, or None for NULL."""
 
     value: int | str | None
 
@@ -73,7 +73,7 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         return None
     certain: list[Bound] = []
     uncertain: list[Bound] = []
-    nan, tag = False, bound_tag(field.type)
+    nan, prefix = False, bound_prefix(field.type)
     for rowset in rowsets:
         statistics = rowset.entry.statistics.get(field.id)
         if statistics is None:
@@ -87,16 +87,16 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         if present == statistics.nans:
             continue
         text = statistics.max if largest else statistics.min
-        bound = None if text is None else decode_bound(text, tag)
+        bound = None if text is None else decode_bound(text, prefix)
         if bound is None:
             return None
         exact = statistics.exact and whole
         (certain if exact else uncertain).append(bound)
-    return _combined(certain, uncertain, tag, nan=nan, largest=largest)
+    return _combined(certain, uncertain, prefix, nan=nan, largest=largest)
 
 
 def _combined(
-    certain: Sequence[Any], uncertain: Sequence[Any], tag: str, *, nan: bool, largest: bool
+    certain: Sequence[Any], uncertain: Sequence[Any], prefix: str, *, nan: bool, largest: bool
 ) -> Answer | None:
     if nan and largest:
         return Answer(NAN)
@@ -110,4 +110,4 @@ def _combined(
         return None
     if isinstance(found, float) and found == 0.0:
         return None  # bounds do not tell 0.0 from -0.0, but rows do
-    return Answer(encode_bound(found, tag))
+    return Answer(encode_bound(found, prefix))

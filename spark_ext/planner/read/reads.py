@@ -18,7 +18,7 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statistics import bound_tag, decode_bound, encode_bound
+from colonnade.manifests.model.statistics import bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.store import StoreAddress, open_store
@@ -296,8 +296,8 @@ def _summaries(plan: ScanPlan, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
         parts = [each for each in known if each is not None]
         if parts and len(parts) == len(known):
             found[field.name] = {
-                "min": _extreme([part.min for part in parts], min, bound_tag(field.type)),
-                "max": _extreme([part.max for part in parts], max, bound_tag(field.type)),
+                "min": _extreme([part.min for part in parts], min, bound_prefix(field.type)),
+                "max": _extreme([part.max for part in parts], max, bound_prefix(field.type)),
                 "nulls": sum(part.nulls for part in parts),
             }
     return found

@@ -13,7 +13,7 @@ from typing import Any
 
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import bound_tag, decode_bound
+from colonnade.manifests.model.statistics import bound_prefix, decode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
 
 
@@ -66,9 +66,9 @@ class _Range:
             return None
         if rowset.is_masked(order.field):
             return None
-        tag = bound_tag(order.field.type)
+        prefix = bound_prefix(order.field.type)
         low, high = (
-            None if text is None else decode_bound(text, tag)
+            None if text is None else decode_bound(text, prefix)
             for text in (statistics.min, statistics.max)
         )
         first, last = (high, low) if order.descending else (low, high)

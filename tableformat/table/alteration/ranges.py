@@ -17,7 +17,7 @@ def check_ranges(table: TableState, schema: TableSchema) -> None:
     """
     if table.statics is not None:
         check_ranges(table.statics, schema)
-    named = {side.column for each in table.tombstones for one in each.regions for side in one}
+    named = {side.column for each in table.range_tombstones for one in each.regions for side in one}
     after = {field.id: field for field in schema.fields}
     for field in table.schema.fields:
         if field.id not in named:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan

@@ -13,7 +13,7 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import bound_tag, encode_bound, value_after
+from colonnade.manifests.model.statistics import bound_prefix, encode_bound, value_after
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry
@@ -89,13 +89,13 @@ def statistics_of(
     elif how == "cut":
         low, high = min(low, rng.choice(known)), max(high, rng.choice(known))
     exact = how == "exact"
-    least, most = (encode_bound(each, bound_tag(column.type)) for each in (low, high))
+    least, most = (encode_bound(each, bound_prefix(column.type)) for each in (low, high))
     return ColumnStatistics(min=least, max=most, nulls=nulls, nans=nans, exact=exact)
 
 
 def some_interval(rng: random.Random, column: SchemaField, values: Sequence[Any]) -> Interval:
     ends = sorted(rng.choices(values, k=2))
-    low, high = (encode_bound(each, bound_tag(column.type)) for each in ends)
+    low, high = (encode_bound(each, bound_prefix(column.type)) for each in ends)
     return Interval(
         column=column.id,
         low=rng.choice((None, low)),

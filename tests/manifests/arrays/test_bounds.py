@@ -13,7 +13,7 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.operations import AddRowSets
 from colonnade.manifests.model.schema import MapType, SchemaField, StructType, TableSchema
-from colonnade.manifests.model.statistics import tag_widens
+from colonnade.manifests.model.statistics import prefix_widens
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import MemoryStore
@@ -58,7 +58,7 @@ def test_a_column_takes_bounds_of_types_that_widen_to_its_own_only(
     right: str, name: object
 ) -> None:
     for bound in (*TYPES, "i:x", "f:nan", "b:A", "x"):
-        fits = bound in TYPES and tag_widens(bound.partition(":")[0], right.partition(":")[0])
+        fits = bound in TYPES and prefix_widens(bound.partition(":")[0], right.partition(":")[0])
         for low, high in ((bound, bound), (right or bound, bound), (bound, right or bound)):
             found = [{}, {1: ColumnStatistics(min=low, max=high)}]
             if fits:

@@ -60,13 +60,13 @@ def test_rows_of_tombstones_after_the_clean_epoch_of_their_rowset_are_hidden(see
         changed = rowset.entry.model_copy(update={"clean_epoch": stated})
         made.rowsets[at] = replace(rowset, epoch=rng.randrange(12), entry=changed)
         assert made.rowsets[at].clean_epoch == (rowset_epoch(made, at, stated))
-    state = replace(table_state(made.schema), tombstones=tuple(tombstones(rng, made, values)))
+    state = replace(table_state(made.schema), range_tombstones=tuple(tombstones(rng, made, values)))
     gone = [
         [
             any(
                 each.epoch > rowset.clean_epoch
                 and any(inside(row, region, made.by_id) for region in each.regions)
-                for each in state.tombstones
+                for each in state.range_tombstones
             )
             for row in rows
         ]
@@ -105,7 +105,7 @@ def test_thousands_of_tombstones_meet_thousands_of_rowsets(stated: bool) -> None
     ]
     regions = [r for at, r in enumerate(ranges(10 * count, 10)) if at % 10 == 3][: count - 500]
     parts = [RangeTombstone(epoch=2 + at, regions=tuple(regions[at::70])) for at in range(70)]
-    state = replace(table_state(TableSchema(fields=(field,))), tombstones=tuple(parts))
+    state = replace(table_state(TableSchema(fields=(field,))), range_tombstones=tuple(parts))
     some = rowsets if stated else rowsets[:50]
     begun = time.perf_counter()
     shown = visible(state, some)

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.arrays.segment_statistics import (
-    StatisticsVectors,
+    StatisticsArrays,
     decode_statistics,
     encode_statistics,
 )
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import Bound, bound_tag, decode_bound, encode_bound
+from colonnade.manifests.model.statistics import Bound, bound_prefix, decode_bound, encode_bound
 from tests.tagged import tagged, untagged
 
 KINDS: tuple[st.SearchStrategy[Any], ...] = (
@@ -127,7 +127,7 @@ def some_bounds(data: st.DataObject, name: str) -> ColumnStatistics | None:
     """Statistics of a RowSet that was written when its column had this type."""
     if not data.draw(st.integers(0, 4)):
         return None
-    kind = bound_tag(name)
+    kind = bound_prefix(name)
     values: st.SearchStrategy[Any] = st.integers(-127, 127)
     if kind in ("f", "s"):
         values = st.floats(-9, 9, width=32) if kind == "f" else st.text("ab", max_size=3)
@@ -136,11 +136,11 @@ def some_bounds(data: st.DataObject, name: str) -> ColumnStatistics | None:
     return ColumnStatistics(min=least, max=most, nulls=data.draw(st.integers(0, 3)))
 
 
-def values_in(statistics: ColumnStatistics | None, tag: str) -> tuple[Bound, Bound] | None:
+def values_in(statistics: ColumnStatistics | None, prefix: str) -> tuple[Bound, Bound] | None:
     """Both bounds as values of a type, found one by one."""
     if statistics is None or statistics.min is None or statistics.max is None:
         return None
-    return decode_bound(statistics.min, tag), decode_bound(statistics.max, tag)
+    return decode_bound(statistics.min, prefix), decode_bound(statistics.max, prefix)
 
 
 @given(st.sampled_from(WIDENINGS), st.data())
@@ -155,12 +155,12 @@ def test_rowsets_of_all_types_that_a_column_had_have_the_bounds_of_its_present_t
     blocks = [StatisticsBlock.of(part) for part in parts]
     whole = concat_statistics(blocks, [len(part) for part in parts])
     last = SchemaField(id=1, name="c", type=steps[-1])
-    wanted = bound_tag(last.type)
+    wanted = bound_prefix(last.type)
     if every:
         stored = encode_statistics(whole).model_dump_json()
-        vectors = StatisticsVectors.model_validate_json(stored)
+        vectors = StatisticsArrays.model_validate_json(stored)
         whole = decode_statistics(vectors, len(every), last, "segment")
-    found = whole.bounds().in_tag(wanted)
+    found = whole.bounds().in_prefix(wanted)
     assert found is not None
     for at, (one, again) in enumerate(zip(every, as_list(whole), strict=True)):
         ends = values_in(one, wanted)
@@ -176,11 +176,11 @@ def test_rowsets_of_all_types_that_a_column_had_have_the_bounds_of_its_present_t
 
 @pytest.mark.parametrize("steps", WIDENINGS)
 def test_bounds_of_a_wider_type_say_nothing_of_a_narrower_one(steps: tuple[str, ...]) -> None:
-    narrow, wide = bound_tag(steps[0]), bound_tag(steps[-1])
+    narrow, wide = bound_prefix(steps[0]), bound_prefix(steps[-1])
     kinds: dict[str, Bound] = {"f": 1.0, "s": "a"}
     value = kinds.get(wide, 1)
     text = encode_bound(value, wide)
     bounds = StatisticsBlock.of([ColumnStatistics(min=text, max=text)]).bounds()
-    assert (bounds.in_tag(narrow) is None) == (narrow != wide)
+    assert (bounds.in_prefix(narrow) is None) == (narrow != wide)
     nothing = StatisticsBlock.of([ColumnStatistics(nulls=1)]).bounds()
-    assert nothing.in_tag(narrow) is not None
+    assert nothing.in_prefix(narrow) is not None

@@ -14,7 +14,7 @@ from colonnade.manifests.errors import AlreadyExistsError, CorruptionError, NotF
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import Anchor, Pin, Tag, Untag, Vacuum
+from colonnade.manifests.model.operations import CheckpointRef, Pin, Tag, Untag, Vacuum
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.fold import apply_epoch
 from tests.faults import FaultyStore
@@ -119,7 +119,7 @@ def test_a_list_beside_other_anchors_than_that_of_the_floor_is_refused() -> None
     [floor] = head.anchors
     operation = Vacuum(
         floor=head.floor,
-        anchors=(Anchor(epoch=2, root=floor.root, check=floor.check), floor),
+        anchors=(CheckpointRef(epoch=2, root=floor.root, check=floor.check), floor),
         anchor_list=head.anchor_list,
     )
     with pytest.raises(CorruptionError, match="other anchors beside"):

@@ -8,10 +8,11 @@ import pytest
 
 from colonnade.manifests.checkpoint.hint import put_hint, put_usable_hint
 from colonnade.manifests.checkpoint.reader import read_hint
-from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
+from colonnade.manifests.checkpoint.root import encode_root
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.model.codec import byte_check
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.object_names import CHECKPOINTS, HINT, checkpoint_name
 from colonnade.manifests.state.snapshot import RowSets
 from tests.log_samples import contents

@@ -8,7 +8,6 @@ from itertools import pairwise
 import pytest
 
 from colonnade.manifests.checkpoint.root import (
-    CheckpointRef,
     decode_root_value,
     decode_table_record,
     encode_root,
@@ -18,6 +17,7 @@ from colonnade.manifests.checkpoint.root import (
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.log.log import create_database
 from colonnade.manifests.model.codec import byte_check, unseal
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.state.snapshot import BatchMap
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import table_state

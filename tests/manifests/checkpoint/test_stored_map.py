@@ -13,7 +13,7 @@ from colonnade.manifests.checkpoint.paged_map import PageTable, decode_table, en
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_object_id
-from colonnade.manifests.model.map_ref import IntegerVector, MapRef
+from colonnade.manifests.model.map_ref import IntegerArray, MapRef
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
@@ -110,10 +110,10 @@ def test_a_damaged_page_is_never_copied_into_a_new_bundle() -> None:
     "wrong",
     [
         {"pages": 3},
-        {"bundle_indexes": IntegerVector(type="const", base="1")},
-        {"offsets": IntegerVector(type="const", base="-1")},
-        {"offsets": IntegerVector(type="const", base="1")},
-        {"lengths": IntegerVector(type="const", base="100000")},
+        {"bundle_indexes": IntegerArray(type="const", base="1")},
+        {"offsets": IntegerArray(type="const", base="-1")},
+        {"offsets": IntegerArray(type="const", base="1")},
+        {"lengths": IntegerArray(type="const", base="100000")},
         {"bundles": ()},
     ],
 )

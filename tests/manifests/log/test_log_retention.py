@@ -17,7 +17,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import create_database
 from colonnade.manifests.model.codec import decode_model
-from colonnade.manifests.model.operations import Anchor, Vacuum
+from colonnade.manifests.model.operations import CheckpointRef, Vacuum
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import TRIPS, append, change, contents, entry, live, make_log, table
@@ -35,7 +35,7 @@ class Retained:
             self.store, lone_table=False, clock_ms=lambda: 0, slot_block=BLOCK
         )
         self.states = [created]
-        self.anchors: dict[int, Anchor] = {}
+        self.anchors: dict[int, CheckpointRef] = {}
         self._step(change(table()))
         for low in range(18):
             self._step(append(entry(low=low, data="QUJD")))
@@ -46,7 +46,9 @@ class Retained:
         self.states.append(state)
         if state.epoch % 4 == 0:
             hint = decode_model(Hint, self.store.get(HINT), HINT)
-            self.anchors[state.epoch] = Anchor(epoch=state.epoch, root=hint.root, check=hint.check)
+            self.anchors[state.epoch] = CheckpointRef(
+                epoch=state.epoch, root=hint.root, check=hint.check
+            )
 
     def remove(self, floor: int, *, frees: bool = True) -> int:
         """Raise the floor, and free the blocks below it. Returns the newest epoch."""

@@ -13,7 +13,7 @@ from colonnade.manifests.model.entries import (
     EntrySegment,
     OriginEntry,
 )
-from colonnade.manifests.model.map_ref import IntegerVector
+from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.named_objects import (
     named_objects,
     removed_objects,
@@ -23,8 +23,8 @@ from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
-    Anchor,
     AnchorList,
+    CheckpointRef,
     Compaction,
     CompactionInput,
     CompactionOutput,
@@ -37,7 +37,7 @@ from colonnade.manifests.model.operations import (
 from tests.log_samples import ORDERS, entry, vector
 
 CHECK = ByteCheck(length=1, crc32c=2)
-NUMBERS = IntegerVector(type="const")
+NUMBERS = IntegerArray(type="const")
 OBJECT = re.compile(r'"([0-9a-f]{32})"')
 
 
@@ -69,7 +69,7 @@ SAMPLES: tuple[Operation, ...] = (
     ),
     Vacuum(
         floor=1,
-        anchors=(Anchor(epoch=1, root=entry().object, check=CHECK),),
+        anchors=(CheckpointRef(epoch=1, root=entry().object, check=CHECK),),
         anchor_list=AnchorList(object=entry().object, check=CHECK),
     ),
 )

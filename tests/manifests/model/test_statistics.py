@@ -12,10 +12,10 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.statistics import (
     decode_bound,
     encode_bound,
+    prefix_widens,
     read_bound,
-    tag_widens,
     value_after,
-    widest_tag,
+    widest_prefix,
 )
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -24,11 +24,11 @@ BOUNDS = st.one_of(st.integers(), st.floats(allow_nan=False), TEXTS, st.binary()
 
 @given(BOUNDS)
 def test_a_bound_is_the_same_after_it_was_written(bound: int | float | str | bytes) -> None:
-    tag = {int: "i", float: "f", str: "s", bytes: "b"}[type(bound)]
-    text = encode_bound(bound, tag)
-    found = decode_bound(text, tag)
+    prefix = {int: "i", float: "f", str: "s", bytes: "b"}[type(bound)]
+    text = encode_bound(bound, prefix)
+    found = decode_bound(text, prefix)
     assert (type(found), found) == (type(bound), bound)
-    assert read_bound(text) == (tag, bound)
+    assert read_bound(text) == (prefix, bound)
     if isinstance(bound, float):
         assert math.copysign(1, found) == math.copysign(1, bound), "-0.0 keeps its sign"  # type: ignore[arg-type]
 
@@ -52,12 +52,12 @@ TAGS = ("i", "i1", "i2", "i38", "d", "f", "s", "b", "")
 def test_a_bound_has_its_value_in_each_type_that_its_type_widens_to(
     text: str, fits: dict[str, object]
 ) -> None:
-    for tag in TAGS:
-        if tag in fits:
-            assert decode_bound(text, tag) == fits[tag]
+    for prefix in TAGS:
+        if prefix in fits:
+            assert decode_bound(text, prefix) == fits[prefix]
             continue
         with pytest.raises(CorruptionError, match="does not fit a column of this type"):
-            decode_bound(text, tag)
+            decode_bound(text, prefix)
 
 
 def test_a_bound_that_no_float_can_hold_is_refused() -> None:
@@ -66,14 +66,14 @@ def test_a_bound_that_no_float_can_hold_is_refused() -> None:
 
 
 @given(st.lists(st.sampled_from(("i", "i2", "i7", "d")), max_size=4))
-def test_the_widest_of_some_tags_takes_the_bounds_of_all(tags: list[str]) -> None:
-    if "d" in tags and {"i2", "i7"} & {*tags}:
+def test_the_widest_of_some_tags_takes_the_bounds_of_all(prefixes: list[str]) -> None:
+    if "d" in prefixes and {"i2", "i7"} & {*prefixes}:
         with pytest.raises(CorruptionError, match="cannot be compared"):
-            widest_tag(tags)
+            widest_prefix(prefixes)
         return
-    found = widest_tag(tags)
-    assert found in (tags or ["i"])
-    assert all(tag_widens(each, found) for each in tags)
+    found = widest_prefix(prefixes)
+    assert found in (prefixes or ["i"])
+    assert all(prefix_widens(each, found) for each in prefixes)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from colonnade.manifests.model.schema import decimal_digits
-from colonnade.manifests.model.statistics import bound_tag, in_tag, tag_widens
+from colonnade.manifests.model.statistics import bound_prefix, in_prefix, prefix_widens
 from colonnade.manifests.model.widening import (
     common_type,
     keeps_bounds,
@@ -62,7 +62,7 @@ def test_bounds_are_the_same_numbers_in_the_wider_type_and_keep_their_order() ->
         if not widens(old, new) or ends is None:
             continue
         stored = [ends[0], -1, 0, 1, ends[1]]
-        wider = [in_tag(value, bound_tag(old), bound_tag(new)) for value in stored]
+        wider = [in_prefix(value, bound_prefix(old), bound_prefix(new)) for value in stored]
         assert wider == sorted(wider, key=float)
         for before, after in zip(stored, wider, strict=True):
             assert isinstance(after, float) == (new == "double")
@@ -78,7 +78,7 @@ def test_bounds_are_the_same_numbers_in_the_wider_type_and_keep_their_order() ->
 def test_the_bounds_of_a_type_are_bounds_of_each_wider_one() -> None:
     for old, new in itertools.permutations(TYPES, 2):
         if widens(old, new) and old != "void":
-            assert tag_widens(bound_tag(old), bound_tag(new)), (old, new)
+            assert prefix_widens(bound_prefix(old), bound_prefix(new)), (old, new)
 
 
 @pytest.mark.parametrize(

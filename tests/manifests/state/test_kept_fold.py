@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ByteCheck
 from colonnade.manifests.model.operations import (
-    Anchor,
     AnchorList,
+    CheckpointRef,
     Lease,
     Pin,
     Tag,
@@ -34,8 +34,8 @@ def fresh() -> KeptFold:
     return KeptFold(database(MemoryStore()))
 
 
-def anchor(epoch: int) -> Anchor:
-    return Anchor(epoch=epoch, root=f"{epoch:032x}", check=CHECK)
+def anchor(epoch: int) -> CheckpointRef:
+    return CheckpointRef(epoch=epoch, root=f"{epoch:032x}", check=CHECK)
 
 
 def vacuum(floor: int, *below: int) -> Vacuum:

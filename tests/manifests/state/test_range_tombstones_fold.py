@@ -12,12 +12,12 @@ from colonnade.manifests.errors import ColumnConflictError, CorruptionError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import ColumnReplacement, PartitionField, SortField
 from colonnade.manifests.model.operations import (
-    AddTombstone,
+    AddRangeTombstone,
     AlterSchema,
     CreateTable,
     DropRowSet,
     DropTable,
-    ForgetTombstones,
+    ForgetRangeTombstones,
     Operation,
     ReplaceColumn,
     Restore,
@@ -61,13 +61,13 @@ def opened() -> tuple[Log, Snapshot]:
     return log, log.commit(change(CREATE), database(log.store))
 
 
-def tombstone(*columns: int, **bounds: str) -> AddTombstone:
+def tombstone(*columns: int, **bounds: str) -> AddRangeTombstone:
     region = tuple(Interval(column=each, **bounds) for each in columns)  # type: ignore[arg-type]
-    return AddTombstone(table=ORDERS, regions=(region,))
+    return AddRangeTombstone(table=ORDERS, regions=(region,))
 
 
 def epochs(state: Snapshot) -> list[int]:
-    return [each.epoch for each in state.table("orders").tombstones]
+    return [each.epoch for each in state.table("orders").range_tombstones]
 
 
 @pytest.mark.parametrize("columns", [(1,), (2,), (3,), (1, 2, 3)])
@@ -88,7 +88,7 @@ def test_columns_of_sort_key_primary_key_and_partitions_may_have_ranges(
         (tombstone(9), "column 9, which the table does not have"),
         (tombstone(1, low="i:2", high="i:1"), "ends before it begins"),
         (tombstone(1, low="s:2"), "is damaged"),
-        (ForgetTombstones(table=ORDERS, through=2), "forgets later range tombstones"),
+        (ForgetRangeTombstones(table=ORDERS, through=2), "forgets later range tombstones"),
     ],
 )
 def test_a_wrong_tombstone_is_refused_before_it_is_written_and_when_it_is_read(
@@ -96,7 +96,7 @@ def test_a_wrong_tombstone_is_refused_before_it_is_written_and_when_it_is_read(
 ) -> None:
     log, state = opened()
     log, state = log, log.commit(change(tombstone(1)), state)
-    if isinstance(wrong, ForgetTombstones):
+    if isinstance(wrong, ForgetRangeTombstones):
         wrong = wrong.model_copy(update={"through": 3})
     check_refused(log, state, [wrong], text)
     with pytest.raises(CorruptionError, match=text):
@@ -108,7 +108,7 @@ def test_a_key_of_a_tombstone_stays_a_key() -> None:
     state = log.commit(change(tombstone(2)), state)
     drop = SetPrimaryKey(table=ORDERS, columns=())
     check_refused(log, state, [drop], "not part of a key")
-    state = log.commit(change(ForgetTombstones(table=ORDERS, through=2)), state)
+    state = log.commit(change(ForgetRangeTombstones(table=ORDERS, through=2)), state)
     log.commit(change(drop), state)
 
 
@@ -159,7 +159,7 @@ def test_a_table_has_the_tombstones_that_came_since_the_last_forgotten_one(seed:
     for _ in range(rng.randrange(2, 9)):
         if expected and rng.random() < 0.4:
             through = rng.randrange(state.epoch + 1)
-            state = log.commit(change(ForgetTombstones(table=ORDERS, through=through)), state)
+            state = log.commit(change(ForgetRangeTombstones(table=ORDERS, through=through)), state)
             expected = [each for each in expected if each > through]
         else:
             both = [tombstone(1, low="i:1")] * rng.randrange(1, 3)

@@ -17,7 +17,7 @@ from colonnade.manifests.model.entries import (
     PartitionField,
     RowSetEntry,
 )
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -150,7 +150,7 @@ def test_layout_0_has_no_fields_and_every_later_layout_has_its_own() -> None:
 def test_a_state_knows_its_anchors_and_its_blocks_of_slots() -> None:
     state = replace(
         database(MemoryStore()),
-        anchors=tuple(Anchor(epoch=each, root="a" * 32, check=CHECK) for each in (3, 9)),
+        anchors=tuple(CheckpointRef(epoch=each, root="a" * 32, check=CHECK) for each in (3, 9)),
         slot_block=4,
     )
     assert state.anchor(9) == state.anchors[1]
@@ -160,7 +160,9 @@ def test_a_state_knows_its_anchors_and_its_blocks_of_slots() -> None:
 
 def test_a_state_makes_its_deleted_regions_once_and_a_wider_column_gives_new_ones() -> None:
     side = Interval(column=1, low="i:3")
-    state = replace(table_state(SHORT), tombstones=(RangeTombstone(epoch=2, regions=((side,),)),))
+    state = replace(
+        table_state(SHORT), range_tombstones=(RangeTombstone(epoch=2, regions=((side,),)),)
+    )
     [region] = state.deleted_regions
     assert region.columns == SHORT.fields
     assert state.deleted_regions is state.deleted_regions

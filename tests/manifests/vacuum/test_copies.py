@@ -9,7 +9,7 @@ from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import byte_check, seal
 from colonnade.manifests.model.map_ref import Bundle
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.copies import (
@@ -73,7 +73,7 @@ def test_only_parts_that_the_listing_lacks_or_shows_cut_are_copied(threads: int)
     for own, copy in ((DATA, None), (None, DATA), (DATA, DATA[:-1])):
         found = store(own, copy)
         parts = Parts()
-        parts.add_root(Anchor(epoch=1, root=OBJECT, check=byte_check(DATA)))
+        parts.add_root(CheckpointRef(epoch=1, root=OBJECT, check=byte_check(DATA)))
         sizes = {each.name: each.size for each in found.list("")}
         copy_what_is_lost(found, parts, sizes, threads)
         assert contents(found) == BOTH
@@ -86,6 +86,6 @@ def test_only_parts_that_the_listing_lacks_or_shows_cut_are_copied(threads: int)
 def test_an_object_that_two_anchors_share_is_one_part() -> None:
     parts = Parts()
     for epoch in (1, 2):
-        parts.add_root(Anchor(epoch=epoch, root=OBJECT, check=byte_check(DATA)))
+        parts.add_root(CheckpointRef(epoch=epoch, root=OBJECT, check=byte_check(DATA)))
     assert [each.object for each in parts] == [OBJECT]
     assert WHOLE.places == (OWN, COPY)

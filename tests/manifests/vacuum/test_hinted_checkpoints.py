@@ -5,10 +5,10 @@ from __future__ import annotations
 from colonnade.manifests.checkpoint.hint import put_hint
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
-from colonnade.manifests.checkpoint.root import CheckpointRef
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import byte_check
+from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects, keep_hint_usable
 from tests.log_samples import append, entry

@@ -7,7 +7,7 @@ import pytest
 from colonnade.manifests.errors import ConflictError, StoreError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.operations import (
-    Anchor,
+    CheckpointRef,
     Tag,
 )
 from colonnade.manifests.object_names import (
@@ -71,7 +71,7 @@ def test_lists_that_an_anchor_replaces_go_in_the_run_that_stores_it() -> None:
         assert world.vacuum().files == ()
 
 
-def read_lists(world: World, anchor: Anchor) -> set[str]:
+def read_lists(world: World, anchor: CheckpointRef) -> set[str]:
     return segments_of(read_anchor(world.log, anchor)[0]) | {anchor.root}
 
 

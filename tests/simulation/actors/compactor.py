@@ -51,7 +51,7 @@ class Compactor:
             return
         partition = partition_of(order.choice(rowsets).entry)
         alike = [rowset for rowset in rowsets if partition_of(rowset.entry) == partition]
-        if table.tombstones:  # An output has one clean epoch.
+        if table.range_tombstones:  # An output has one clean epoch.
             alike = [each for each in alike if _met(table, each) == _met(table, alike[0])]
         wanted = self.most if self.most == MANY else order.randint(1, self.most)
         chosen = sorted(order.sample(alike, min(len(alike), wanted)), key=lambda r: r.id)
@@ -110,12 +110,12 @@ def rewrite(
 
 def _met(table: TableState, rowset: LiveRowSet) -> int:
     """Return how many range tombstones of its table a RowSet has met."""
-    return sum(each.epoch <= rowset.clean_epoch for each in table.tombstones)
+    return sum(each.epoch <= rowset.clean_epoch for each in table.range_tombstones)
 
 
 def _dated(table: TableState, inputs: list[LiveRowSet], entry: RowSetEntry) -> RowSetEntry:
     """Return an entry that states which range tombstones its rows have met, if there are any."""
-    if not table.tombstones:
+    if not table.range_tombstones:
         return entry
     met = min(each.clean_epoch for each in inputs)
     return entry.model_copy(update={"clean_epoch": met})

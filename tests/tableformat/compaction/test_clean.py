@@ -48,7 +48,7 @@ def test_the_rows_are_named_and_the_tombstones_are_forgotten() -> None:
     assert [len(each.amendments.hidden) for each in live(table)] == [0, 1, 1, 0, 0, 0, 0]
     clean_table(table._log, table._snapshot, table._state.id)
     assert content(table) == before
-    assert table._state.tombstones == ()
+    assert table._state.range_tombstones == ()
     assert [each.row_count for each in live(table)] == [10, 5, 5, 10, 10, 10, 10]
     assert not any(each.amendments.hidden for each in live(table))
 
@@ -97,7 +97,7 @@ def test_deleted_rows_stay_deleted_whatever_is_committed_first(
     # A compaction of the whole table keeps the rows outside the range.
     table.optimize().option("deleted-share", 0).executeCompaction()
     assert set(content(table)) == left
-    assert table._state.tombstones == ()
+    assert table._state.range_tombstones == ()
 
 
 def test_a_compaction_between_two_tombstones_has_met_the_first_alone() -> None:
@@ -126,7 +126,7 @@ def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
     table.append(rows(16, 4))
     table.append(rows(100, 10))
     base, planned = jobs(table, kind)
-    assert base.table("t").tombstones
+    assert base.table("t").range_tombstones
     assert [each.id for each in planned[0].sources] == list(range(9))
     for job in planned:
         commit_job(table._log, base, job, run_job(job, table._log.store))

@@ -14,7 +14,7 @@ import pytest
 from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import DataType, TableSchema
-from colonnade.manifests.model.statistics import bound_tag, encode_bound
+from colonnade.manifests.model.statistics import bound_prefix, encode_bound
 from colonnade.tableformat.predicate import (
     bind,
     col,
@@ -75,7 +75,7 @@ def statistics(
     low, high = min(present), max(present)
     if rng and rng.random() < 0.7:
         low, high = widen(rng, low, high)
-    least, most = (encode_bound(each, bound_tag(data_type)) for each in (low, high))
+    least, most = (encode_bound(each, bound_prefix(data_type)) for each in (low, high))
     return ColumnStatistics(min=least, max=most, **counts, exact=not rng)
 
 

@@ -28,7 +28,7 @@ from colonnade.tableformat.rowset.column import Order, check_names, column_of
 def test_the_type_decides_the_order(type_name: str, order: Order) -> None:
     stored = column_of(SchemaField(id=7, name="c", type=type_name))
     assert (stored.id, stored.name, stored.order) == (7, "c", order)
-    assert bool(stored.bound_tag) is (order is not Order.NONE)
+    assert bool(stored.bound_prefix) is (order is not Order.NONE)
 
 
 def test_names_of_columns_are_a_list_of_texts() -> None:

@@ -48,7 +48,7 @@ def test_a_block_comes_back_from_the_footer() -> None:
     )
     stored = ColumnSegment.model_validate_json(made.model_dump_json())
     assert stored.block is not None
-    assert entry_of(stored.block, stored, 1000, COLUMN.bound_tag) == entry
+    assert entry_of(stored.block, stored, 1000, COLUMN.bound_prefix) == entry
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_block_comes_back_from_the_footer() -> None:
 )
 def test_a_filter_that_no_writer_makes_is_damage(filters: Filters) -> None:
     with pytest.raises(CorruptionError, match="Bloom filter"):
-        entry_of(BLOCK, segment(filters), 10, COLUMN.bound_tag)
+        entry_of(BLOCK, segment(filters), 10, COLUMN.bound_prefix)
 
 
 def test_bounds_of_another_kind_are_damage() -> None:
     wrong = segment().model_copy(update={"statistics": ColumnStatistics(min="s:a", max="s:b")})
     with pytest.raises(CorruptionError):
-        entry_of(BLOCK, wrong, 10, COLUMN.bound_tag)
+        entry_of(BLOCK, wrong, 10, COLUMN.bound_prefix)

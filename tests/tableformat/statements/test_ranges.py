@@ -86,7 +86,7 @@ def test_a_range_that_bounds_decide_is_counted_and_leaves_no_tombstone(tmp_path:
     table = colonnade.create(tmp_path / "t", SCHEMA, sort_key=["device"])
     table.append(rows(3, 500))
     assert table.delete("device >= 0").rows_deleted == 500
-    assert not table._state.tombstones
+    assert not table._state.range_tombstones
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_transaction_deletes_its_own_rows_by_their_numbers(tmp_path: Path) -> 
     expected = expected.filter(pa.array(kept))
     assert inside == expected.num_rows
     assert sorted_rows(table.scan().to_arrow()) == sorted_rows(expected)
-    assert not table._state.tombstones
+    assert not table._state.range_tombstones
 
 
 def test_a_table_with_128_ranges_reads_rows_again(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_longer_time_to_live_shows_no_expired_row_of_a_range_that_was_deleted(
     world.table.append(rows(given[0]) if inside.startswith("RowSets") else rows(*given))
     world.now_ms += 2 * HOUR_MS
     world.table.delete_range("id BETWEEN 1 AND 2")
-    assert not world.table._state.tombstones, "bounds decide it for the whole RowSet"
+    assert not world.table._state.range_tombstones, "bounds decide it for the whole RowSet"
     world.table.alter(AlterProperties(remove=("ttl", "ttl.column")))
     assert ids(world.table.scan()) == []
 

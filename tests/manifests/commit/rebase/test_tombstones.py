@@ -26,8 +26,8 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import (
     AddCheck,
+    AddRangeTombstone,
     AddRowSet,
-    AddTombstone,
     AlterSchema,
     Compaction,
     CompactionInput,
@@ -35,7 +35,7 @@ from colonnade.manifests.model.operations import (
     CreateTable,
     DropRowSet,
     DropTable,
-    ForgetTombstones,
+    ForgetRangeTombstones,
     Operation,
     ReplaceColumn,
     Restore,
@@ -121,7 +121,7 @@ def at(log: Log, base: Snapshot, number: int) -> LiveRowSet:
 
 
 def tombstone(*ops: Operation, low: int = 3, high: int = 5) -> Make:
-    op = AddTombstone(table=ORDERS, regions=(interval(low, high),))
+    op = AddRangeTombstone(table=ORDERS, regions=(interval(low, high),))
     return lambda log, base: change(op, *ops, name="delete")
 
 
@@ -360,7 +360,7 @@ def test_a_statement_conflicts_with_a_half_open_range_if_it_may_have_read_a_row_
     """The times before one moment are deleted beside a statement on the times after it."""
     log, base = opened("serializable")
     region = (Interval.model_validate({"column": 1, **ends}),)
-    log.commit(change(AddTombstone(table=ORDERS, regions=(region,)), name="delete"), base)
+    log.commit(change(AddRangeTombstone(table=ORDERS, regions=(region,)), name="delete"), base)
     mine = replace(append(log, base), reads=(TableRead(ORDERS, holds(asked)),))
     if meets:
         with pytest.raises(ConflictError):
@@ -400,7 +400,7 @@ def forgetting(log: Log, base: Snapshot) -> Change:
         if inside and rowset.amendments.hidden:
             stored = at(log, base, rowset.id)
             rows.append(DeletedRows(ORDERS, stored, "delete", inside))
-    op = ForgetTombstones(table=ORDERS, through=table.tombstones[-1].epoch)
+    op = ForgetRangeTombstones(table=ORDERS, through=table.range_tombstones[-1].epoch)
     return replace(change(op, name="clean"), rows=tuple(rows))
 
 
@@ -426,7 +426,7 @@ def test_rows_stay_deleted_when_a_compaction_and_a_forgotten_tombstone_meet(
     for name in order:
         log.commit(*changes[name])
         assert visible_ids(log) == BASE - GONE
-    assert log.read_head().table("orders").tombstones == ()
+    assert log.read_head().table("orders").range_tombstones == ()
     assert visible_ids(log, replay(log.store)) == BASE - GONE
 
 
@@ -477,7 +477,9 @@ def test_rowsets_of_segments_and_checkpoints_meet_the_same_tombstones(listed: in
     log.try_checkpoint(state)
     again = make_log(log.store)
     assert visible_ids(again, again.read_head()) == expected
-    assert again.read_head().table("orders").tombstones == base.table("orders").tombstones
+    assert (
+        again.read_head().table("orders").range_tombstones == base.table("orders").range_tombstones
+    )
     late = compacting(0, 1)(again, base)
     again.commit(tombstone(low=0, high=101)(again, state), again.read_head())
     again.commit(late, base)

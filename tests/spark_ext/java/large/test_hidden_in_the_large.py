@@ -98,14 +98,14 @@ def test_both_readers_hide_what_a_model_of_all_rows_hides(
         world.table.delete(f"id >= {low} AND id < {high}")
         ids = np.array(world.stored["id"])
         world.stored = world.stored.filter(pa.array((ids < low) | (ids >= high)))
-    assert world.table._state.tombstones
+    assert world.table._state.range_tombstones
     world.check(tool)
     before, epoch = world.stored, world.table.epoch
     world.clock.now_ms += 3 * HOUR_MS
     world.check(tool)
     compaction = world.table.optimize().option("run-bytes", "none").option("min-rowsets", 2)
     compaction.option("deleted-share", 0).executeCompaction()
-    assert not world.table._state.tombstones
+    assert not world.table._state.range_tombstones
     world.check(tool)
     purged = world.expected()
     lives = ("ttl", "ttl.column", "ttl.grace", *(f"ttl.{name}" for name in world.expiring))

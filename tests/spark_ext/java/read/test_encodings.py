@@ -57,7 +57,7 @@ def lone_rowset(field: SchemaField, block: BlockEntry, data: bytes) -> RowSetEnt
         length=len(data),
         decoded=block.decoded,
         block=block_of(block),
-        statistics=to_log(block.statistics, column.bound_tag),
+        statistics=to_log(block.statistics, column.bound_prefix),
     )
     footer = encode_model(Footer(rows=block.rows, cuts=65_536, columns={field.id: segment}))
     return RowSetEntry(

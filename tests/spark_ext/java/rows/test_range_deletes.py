@@ -67,7 +67,7 @@ def test_a_range_is_deleted_unread_and_later_statements_see_what_is_left(
     spark.sql(f"DELETE FROM {TABLE} WHERE device = 5 AND minute % 2 = 0 AND minute < 110")
     assert table(spark).history(1)[0].metrics["rows_deleted"] == 50
     spark.sql(f"CALL colonnade.system.compact('{TABLE.removeprefix('colonnade.')}')")
-    assert not table(spark)._state.tombstones
+    assert not table(spark)._state.range_tombstones
     expected = ROWS - 7000 - 2 * 8901 - 50
     assert spark.sql(f"SELECT count(*) FROM {TABLE}") == [[expected]]
 
@@ -82,7 +82,7 @@ def test_a_deletion_that_counts_its_rows_reads_them(
     spark.sql(f"DELETE FROM {TABLE} WHERE device = 1 AND minute < 10")
     spark.sql("RESET spark.colonnade.countRows")
     assert table(spark).history(1)[0].metrics["rows_deleted"] == 10
-    assert not table(spark)._state.tombstones
+    assert not table(spark)._state.range_tombstones
 
 
 def test_only_ranges_are_deleted_as_ranges(spark: SparkShell) -> None:

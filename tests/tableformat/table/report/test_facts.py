@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colonnade
-from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.tableformat.table.report import charts
 from colonnade.tableformat.table.report.facts import (

@@ -15,15 +15,15 @@ public sealed interface Bound {
    *
    * @throws Malformed if values of a column cannot have such a bound
    */
-  static Bound parse(String tagged, TableField column) throws Malformed {
+  static Bound parse(String prefixed, TableField column) throws Malformed {
     try {
-      int colon = tagged.indexOf(':');
-      String body = tagged.substring(colon + 1);
-      if (!tagged.substring(0, colon).equals(column.tag())) {
-        throw new IllegalArgumentException(tagged);
+      int colon = prefixed.indexOf(':');
+      String body = prefixed.substring(colon + 1);
+      if (!prefixed.substring(0, colon).equals(column.prefix())) {
+        throw new IllegalArgumentException(prefixed);
       }
       return switch (column.kind()) {
-        case LIST, MAP, STRUCT, VOID -> throw new IllegalArgumentException(tagged);
+        case LIST, MAP, STRUCT, VOID -> throw new IllegalArgumentException(prefixed);
         case UTF8 -> new Text(UTF8String.fromString(body));
         case BINARY -> new Raw(Base64.getDecoder().decode(body));
         case FLOAT32, FLOAT64 -> new Real(number(body));
@@ -31,7 +31,7 @@ public sealed interface Bound {
         default -> Whole.of(Long.parseLong(body));
       };
     } catch (RuntimeException error) {
-      throw new Malformed("bound '" + tagged + "' does not fit a column of this type", error);
+      throw new Malformed("bound '" + prefixed + "' does not fit a column of this type", error);
     }
   }
 
@@ -44,12 +44,12 @@ public sealed interface Bound {
     };
   }
 
-  /** Returns the bound as the log and the footer store it, without the tag. */
+  /** Returns the bound as the log and the footer store it, without the prefix. */
   String text();
 
   /** Returns the bound in the form that the log and the footer store. */
-  default String tagged(String tag) {
-    return tag + ":" + text();
+  default String prefixed(String prefix) {
+    return prefix + ":" + text();
   }
 
   /** Compares this bound with another one of the same class. */

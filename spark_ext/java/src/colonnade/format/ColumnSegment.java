@@ -29,7 +29,7 @@ public record ColumnSegment(
     Extent index,
     LoneBlock block,
     Filters filters,
-    Statistics.Tagged statistics) {
+    Statistics.Texts statistics) {
   private static final Set<String> KEYS =
       Set.of("type", "offset", "length", "decoded", "index", "block", "filters", "statistics");
   private static final long COUNT_LIMIT = (1L << 53) - 1;
@@ -73,7 +73,7 @@ public record ColumnSegment(
         index == null ? null : new Extent(indexOffset, index.length, Slice.of(index).crc32c()),
         lone == null ? null : new LoneBlock(lone.crc32c(), lone.encoding(), lone.base()),
         filterLength == 0 ? Filters.NONE : new Filters(filterOffset, filterLength, filterCrc32c),
-        Statistics.merge(blocks).tagged(column.tag()));
+        Statistics.merge(blocks).prefixed(column.prefix()));
   }
 
   /** Whether at least one block has a Bloom filter. */
@@ -106,7 +106,7 @@ public record ColumnSegment(
 
   static ColumnSegment parse(JsonObject json) throws IOException {
     json.only(KEYS);
-    Statistics.Tagged statistics = Statistics.Tagged.parse(json.object("statistics"));
+    Statistics.Texts statistics = Statistics.Texts.parse(json.object("statistics"));
     return new ColumnSegment(
         json.text("type"),
         json.integer("offset", 0, COUNT_LIMIT),

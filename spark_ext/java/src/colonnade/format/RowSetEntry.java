@@ -31,7 +31,7 @@ public record RowSetEntry(
     long bytes,
     Cuts cuts,
     ByteCheck footer,
-    Map<Integer, Statistics.Tagged> statistics,
+    Map<Integer, Statistics.Texts> statistics,
     List<String> partition,
     String data,
     boolean unsynced) {
@@ -96,7 +96,7 @@ public record RowSetEntry(
       json.writeNumberField(id, 0);
     }
     json.writeObjectFieldStart("statistics");
-    for (Map.Entry<Integer, Statistics.Tagged> column : statistics.entrySet()) {
+    for (Map.Entry<Integer, Statistics.Texts> column : statistics.entrySet()) {
       json.writeFieldName(column.getKey().toString());
       column.getValue().write(json);
     }

@@ -51,7 +51,7 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
   }
 
   private static boolean isShort(Bound bound) {
-    String text = bound.tagged("s");
+    String text = bound.prefixed("s");
     return text.codePointCount(0, text.length()) <= LOG_BOUND_LENGTH;
   }
 
@@ -80,23 +80,23 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
   }
 
   /** Returns the statistics in the form that the footer and the log store. */
-  public Tagged tagged(String tag) {
-    return new Tagged(
-        low == null ? null : low.tagged(tag),
-        high == null ? null : high.tagged(tag),
+  public Texts prefixed(String prefix) {
+    return new Texts(
+        low == null ? null : low.prefixed(prefix),
+        high == null ? null : high.prefixed(prefix),
         nulls,
         nans,
         exact);
   }
 
-  /** Statistics in JSON. Each bound is a text with a tag that names its type. */
-  public record Tagged(String min, String max, long nulls, long nans, boolean exact) {
+  /** Statistics in JSON. Each bound is a text with a prefix that names its type. */
+  public record Texts(String min, String max, long nulls, long nans, boolean exact) {
     private static final Set<String> KEYS = Set.of("min", "max", "nulls", "nans", "exact");
     private static final long COUNT_LIMIT = (1L << 53) - 1;
 
-    static Tagged parse(JsonObject json) throws IOException {
+    static Texts parse(JsonObject json) throws IOException {
       json.only(KEYS);
-      return new Tagged(
+      return new Texts(
           json.has("min") ? json.text("min") : null,
           json.has("max") ? json.text("max") : null,
           json.has("nulls") ? json.integer("nulls", 0, COUNT_LIMIT) : 0,

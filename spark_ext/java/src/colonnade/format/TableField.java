@@ -98,8 +98,8 @@ public record TableField(
         : null;
   }
 
-  /** Returns the tag of the bounds of the type. Spec: docs/spec/operations.md */
-  public String tag() {
+  /** Returns the prefix of the bounds of the type. Spec: docs/spec/operations.md */
+  public String prefix() {
     return switch (kind) {
       case UTF8 -> "s";
       case BINARY -> "b";

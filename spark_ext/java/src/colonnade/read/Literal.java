@@ -12,10 +12,10 @@ record Literal(String kind, Object value) {
   private static final BigDecimal DAY_US = BigDecimal.valueOf(86_400_000_000L);
 
   /** Reads a literal in the planner's form, {@code kind:text}. */
-  static Literal decode(String tagged) {
-    int colon = tagged.indexOf(':');
-    String kind = tagged.substring(0, colon);
-    String body = tagged.substring(colon + 1);
+  static Literal decode(String prefixed) {
+    int colon = prefixed.indexOf(':');
+    String kind = prefixed.substring(0, colon);
+    String body = prefixed.substring(colon + 1);
     Object value = switch (kind) {
       case "boolean" -> BigDecimal.valueOf(body.equals("true") ? 1 : 0);
       case "double" -> number(body);

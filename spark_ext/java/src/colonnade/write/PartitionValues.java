@@ -32,7 +32,7 @@ final class PartitionValues {
       PartitionTransform transform,
       int argument,
       int ordinal,
-      String tag,
+      String prefix,
       DataType type,
       TextLength length,
       Function2<SpecializedGetters, Object, Object> accessor) {
@@ -65,7 +65,7 @@ final class PartitionValues {
               field.transform(),
               field.argument(),
               ordinals[at],
-              kept ? job.columns().get(at).tag() : "i",
+              kept ? job.columns().get(at).prefix() : "i",
               column.dataType(),
               job.columns().get(at).length(),
               InternalRow.getAccessor(column.dataType(), true)));
@@ -98,30 +98,30 @@ final class PartitionValues {
    * @throws org.apache.spark.sql.AnalysisException naming the column, if a value is too long for
    *     the log
    */
-  List<String> tagged(List<Object> values) {
-    List<String> tagged = new ArrayList<>();
+  List<String> prefixed(List<Object> values) {
+    List<String> prefixed = new ArrayList<>();
     for (int i = 0; i < values.size(); i++) {
-      tagged.add(tagged(values.get(i), fields.get(i)));
+      prefixed.add(prefixed(values.get(i), fields.get(i)));
     }
-    return tagged;
+    return prefixed;
   }
 
-  private static String tagged(Object value, Field field) {
+  private static String prefixed(Object value, Field field) {
     if (value == null) {
       return null;
     }
     if (value instanceof UTF8String text) {
       requireShort(text.numBytes(), field.column());
-      return field.tag() + ":" + text;
+      return field.prefix() + ":" + text;
     }
     if (value instanceof ByteBuffer bytes) {
       requireShort(bytes.remaining(), field.column());
-      return field.tag() + ":" + Base64.getEncoder().encodeToString(bytes.array());
+      return field.prefix() + ":" + Base64.getEncoder().encodeToString(bytes.array());
     }
     if (value instanceof Decimal decimal) {
-      return field.tag() + ":" + decimal.toJavaBigDecimal().unscaledValue();
+      return field.prefix() + ":" + decimal.toJavaBigDecimal().unscaledValue();
     }
-    return field.tag() + ":" + (value instanceof Boolean truth ? (truth ? 1 : 0) : value);
+    return field.prefix() + ":" + (value instanceof Boolean truth ? (truth ? 1 : 0) : value);
   }
 
   private static void requireShort(int bytes, String column) {

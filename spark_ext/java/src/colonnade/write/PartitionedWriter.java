@@ -60,7 +60,7 @@ final class PartitionedWriter implements RowWriter {
     partition = values.toArray();
     writer = open.get(values);
     if (writer == null) {
-      writer = newWriter(partitions.tagged(values));
+      writer = newWriter(partitions.prefixed(values));
       open.put(values, writer);
     }
     WriteOptions options = job.options();
@@ -70,8 +70,8 @@ final class PartitionedWriter implements RowWriter {
     }
   }
 
-  private RowSetWriter newWriter(List<String> tagged) {
-    return new RowSetWriter(job, rowSchema, tagged, sink, encoder);
+  private RowSetWriter newWriter(List<String> prefixed) {
+    return new RowSetWriter(job, rowSchema, prefixed, sink, encoder);
   }
 
   private long heldBytes() {

@@ -337,11 +337,11 @@ final class RowSetOutput {
   }
 
   private RowSetEntry entry(String place, byte[] footer, long bytes, String data) {
-    Map<Integer, Statistics.Tagged> statistics = new LinkedHashMap<>();
+    Map<Integer, Statistics.Texts> statistics = new LinkedHashMap<>();
     for (Part part : parts) {
       if (options.indexedColumns().contains(part.column.id())) {
         Statistics found = Statistics.merge(part.blocks).forLog();
-        statistics.put(part.column.id(), found.tagged(part.column.tag()));
+        statistics.put(part.column.id(), found.prefixed(part.column.prefix()));
       }
     }
     return new RowSetEntry(

@@ -3,7 +3,7 @@ package colonnade.spark.scan;
 import colonnade.planner.Planner;
 import colonnade.read.TaskAggregate.Function;
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.spark.table.TaggedBound;
+import colonnade.spark.table.BoundText;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -57,7 +57,7 @@ public record AnsweredAggregation(String description, StructType readSchema, Lis
     if (answer.isNull()) {
       return null;
     }
-    return answer.isNumber() ? (Object) answer.asLong() : TaggedBound.value(answer.asText(), type);
+    return answer.isNumber() ? (Object) answer.asLong() : BoundText.value(answer.asText(), type);
   }
 
   private static Map<String, Object> json(AggregateCall call) {

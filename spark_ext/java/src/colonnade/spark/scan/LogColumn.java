@@ -1,6 +1,6 @@
 package colonnade.spark.scan;
 
-import colonnade.spark.table.TaggedBound;
+import colonnade.spark.table.BoundText;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -35,6 +35,6 @@ record LogColumn(JsonNode known, DataType type) implements ColumnStatistics {
     if (!known.hasNonNull(which) || type instanceof StringType || type instanceof BinaryType) {
       return Optional.empty();
     }
-    return Optional.of(TaggedBound.value(known.get(which).asText(), type));
+    return Optional.of(BoundText.value(known.get(which).asText(), type));
   }
 }

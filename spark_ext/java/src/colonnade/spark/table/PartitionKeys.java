@@ -58,7 +58,7 @@ public record PartitionKeys(List<PartitionLayout.Field> fields, List<Integer> po
     for (int i = 0; i < values.length; i++) {
       JsonNode value = partition.get(positions.get(i));
       DataType type = fields.get(i).type(read);
-      values[i] = value.isNull() ? null : TaggedBound.value(value.asText(), type);
+      values[i] = value.isNull() ? null : BoundText.value(value.asText(), type);
     }
     return new GenericInternalRow(values);
   }

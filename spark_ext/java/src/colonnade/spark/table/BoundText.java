@@ -15,9 +15,9 @@ import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.YearMonthIntervalType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** The tagged bounds of the log (manifests/model/statistics.py) as Spark's internal values. */
-public final class TaggedBound {
-  private TaggedBound() {}
+/** The bounds of the log (manifests/model/statistics.py) as Spark's internal values. */
+public final class BoundText {
+  private BoundText() {}
 
   /** The value of {@code bound} in a column of {@code type}; {@code f:nan} is NaN. */
   public static Object value(String bound, DataType type) {
