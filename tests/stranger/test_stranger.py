@@ -13,7 +13,7 @@ from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import LocalStore
-from tests.stranger import reader, writer
+from tests.stranger import log, reader, stored, values, writer
 from tests.stranger.databases import make_database
 from tests.strategies import identical
 
@@ -23,7 +23,7 @@ COLUMNS = [("id", "long", False), ("name", "string"), ("price", "decimal(9,2)"),
 
 
 def test_the_stranger_imports_nothing_of_the_product() -> None:
-    for module in (reader, writer):
+    for module in (stored, log, values, reader, writer):
         assert module.__file__ is not None
         tree = ast.parse(Path(module.__file__).read_text())
         names = [
@@ -44,7 +44,7 @@ def test_the_stranger_imports_nothing_of_the_product() -> None:
 @pytest.mark.parametrize("folder", LOGS, ids=[each.parent.name for each in LOGS])
 def test_the_stranger_knows_the_state_of_every_epoch_of_a_golden_log(folder: Path) -> None:
     ours = LogReader(LocalStore(str(folder)))
-    theirs = reader.Log(str(folder))
+    theirs = log.Log(str(folder))
     ours_head, head = ours.read_head(), theirs.head()
     assert (head.epoch, head.transaction) == (ours_head.epoch, ours_head.transaction)
     compared = 0
@@ -52,7 +52,7 @@ def test_the_stranger_knows_the_state_of_every_epoch_of_a_golden_log(folder: Pat
         try:
             wanted = ours.read_at(epoch, head=ours_head)
         except NotFoundError:
-            with pytest.raises(reader.Removed):
+            with pytest.raises(log.Removed):
                 theirs.at(head, epoch)
             continue
         found = theirs.at(head, epoch)
@@ -90,7 +90,7 @@ def test_the_stranger_reads_random_databases_as_the_product_does(tmp_path: Path,
             try:
                 wanted = ours.table(name).scan(epoch=epoch).to_arrow()
             except NotFoundError:
-                with pytest.raises(reader.Removed):
+                with pytest.raises(log.Removed):
                     theirs.table(name).read(epoch)
                 continue
             same(theirs.table(name).read(epoch), wanted)
@@ -145,5 +145,5 @@ def test_a_stranger_finds_every_damage_that_the_product_finds(tmp_path: Path) ->
         data.write_bytes(intact[:at] + bytes([intact[at] ^ 1]) + intact[at + 1 :])
         with pytest.raises(ColonnadeError):
             colonnade.open(place).scan().to_arrow()
-        with pytest.raises(reader.FormatError):
+        with pytest.raises(stored.FormatError):
             reader.open(place).table("t").read()

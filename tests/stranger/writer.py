@@ -12,30 +12,17 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyroaring
 
-from .reader import (
-    DAY_MS,
-    EPOCH_LIMIT,
-    Database,
-    FormatError,
-    Json,
-    Log,
-    State,
-    TableState,
-    Unsupported,
-    crc32c,
-    need,
-    plain_values,
-    stream,
-    user_field,
-    user_type,
-)
+from .log import Log, State, Table
+from .reader import Database
+from .stored import EPOCH_LIMIT, Json, Unsupported, crc32c, need
+from .values import DAY_MS, stream, user_field, user_type
 
 Path = str | os.PathLike[str]
 TYPES = "boolean byte short int long float double string binary date timestamp timestamp_ntz"
@@ -59,32 +46,33 @@ def seal(body: Json) -> bytes:
     return b'{"crc32c":"%08x","body":%s}\n' % (crc32c(data), data)
 
 
-def sync_folder(path: str) -> None:
+def sync(folder: str) -> None:
     """Make the entries of a folder durable."""
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
-def make_folders(path: str) -> None:
-    """Make missing folders, durably."""
-    if not os.path.isdir(path):
-        make_folders(os.path.dirname(path))
-        os.makedirs(path, exist_ok=True)
-    sync_folder(os.path.dirname(path))
+def make_folder(folder: str) -> None:
+    """Make a folder and those above it, durably."""
+    if not os.path.isdir(folder):
+        make_folder(os.path.dirname(folder))
+        os.makedirs(folder, exist_ok=True)
+    sync(os.path.dirname(folder))
 
 
 def put_if_absent(root: str, name: str, data: bytes) -> bool:
-    """Create an object, whole and durable. Return False where the name is taken, durably."""
+    """Create an object, whole and durable. Return False where the name is taken, durably.
+
+    Requires: no folder below the root is a symbolic link, which a reader of it has compared.
+    """
     path = os.path.join(root, name)
     folder, last = os.path.split(path)
-    if name.startswith("_manifest/") and not name.endswith(f"/{0:020}.json"):
+    if last != f"{0:020}.json":
         need(os.path.isfile(os.path.join(root, f"_manifest/{0:020}.json")), "there is no epoch 0")
-    make_folders(folder)
-    inside = os.path.join(os.path.realpath(root), os.path.dirname(name))
-    need(os.path.realpath(folder) == inside, f"{name}: a symbolic link")
+    make_folder(folder)
     draft = os.path.join(folder, f".tmp-{secrets.token_hex(8)}-{last}")
     with open(draft, "xb") as file:
         file.write(data)
@@ -97,7 +85,12 @@ def put_if_absent(root: str, name: str, data: bytes) -> bool:
         return False
     finally:
         os.unlink(draft)
-        sync_folder(folder)
+        sync(folder)
+
+
+def put_new(root: str, name: str, data: bytes) -> None:
+    """Create an object under a new random name."""
+    need(put_if_absent(root, name, data), f"{name} is taken")
 
 
 # --- commits --------------------------------------------------------------------------------------
@@ -109,8 +102,8 @@ def commit(root: str, base: State, operation: str, plan: Callable[[State], list[
     for attempt in range(200):
         log = Log(root)
         head = log.head()
-        slot = log.slot(base.epoch)
-        here = (slot or {}).get("transaction") == base.transaction or log.freed(base.epoch)
+        slot = log.slot(base.epoch) or {}
+        here = slot.get("transaction") == base.transaction or log.freed(base.epoch)
         if head.database != base.database or head.epoch < base.epoch or not here:
             raise Conflict("the database was removed and made again")
         if head.ended or head.writer_features:
@@ -183,34 +176,10 @@ def alone(root: str) -> list[str]:
 
 
 def statistics(array: pa.Array) -> Json:
-    """Return the statistics of a column."""
-    found: Json = {"nulls": array.null_count, "nans": 0, "exact": True}
-    values = plain_values(array).drop_null()
-    if pa.types.is_floating(values.type):
-        found["nans"] = pc.sum(pc.is_nan(values)).as_py() or 0
-        values = values.filter(pc.invert(pc.is_nan(values)))
-    if not len(values):
-        return found
-    least, most = (bound(side) for side in pc.min_max(values).values())
-    if least is None or most is None:
-        return found | {"exact": False}
-    if pa.types.is_date32(array.type):
-        least, most = least.replace("i:", "d:"), most.replace("i:", "d:")
-    return found | {"min": least, "max": most}
-
-
-def bound(value: pa.Scalar) -> str | None:
-    """Return a value as a text with a prefix, or None where it would have to be cut."""
-    plain = value.as_py()
-    if isinstance(plain, (str, bytes)):
-        if len(plain) > 32:
-            return None
-        return f"s:{plain}" if isinstance(plain, str) else f"b:{encode64(plain)}"
-    if isinstance(plain, float):
-        return f"f:{plain!r}"
-    if pa.types.is_decimal(value.type) and value.type.scale:
-        return f"i{value.type.scale}:{int(str(plain).replace('.', ''))}"
-    return f"i:{int(plain)}"
+    """Return the statistics of a column, without bounds, which a writer may leave out."""
+    real = pa.types.is_floating(array.type)
+    nans = (pc.sum(pc.is_nan(array)).as_py() or 0) if real else 0
+    return {"nulls": array.null_count, "nans": nans, "exact": False}
 
 
 def encode64(data: bytes) -> str:
@@ -248,20 +217,19 @@ def packed(fields: list[Json], arrays: list[pa.Array]) -> tuple[bytes, Json]:
     return data + footer, entry | {"footer": check_of(footer), "statistics": stats}
 
 
-def lone(state: State) -> TableState:
+def lone(state: State) -> Table:
     """Return the lone table, if this writer can keep all its rules."""
-    tables = [t for t in state.tables.values() if not t.statics_of]
-    if len(tables) != 1:
-        raise Unsupported("this writer appends to a lone table")
-    table = tables[0]
+    tables = [table for table in state.tables.values() if not table.statics_of]
     special = {"generated", "identity", "static", "default"}
-    odd = table.constraints or table.primary_key or table.lifetimes or table.layout
-    if odd or table.orders[table.order] or any(special & f.keys() for f in table.fields):
-        raise Unsupported("this writer cannot keep the rules of the table")
-    return table
+    for table in tables:
+        rules = table.rules | {key for one in table.fields for key in special & one.keys()}
+        if rules or len(tables) > 1:
+            raise Unsupported(f"this writer cannot keep the rules of {table.name}: {rules}")
+    need(tables, "there is no table")
+    return tables[0]
 
 
-def columns_of(table: TableState, rows: pa.Table | list[Json]) -> pa.Table:
+def columns_of(table: Table, rows: pa.Table | list[Json]) -> pa.Table:
     """Return rows in the user form of a table."""
     schema = pa.schema([user_field(f) for f in table.fields])
     for one in table.fields:
@@ -289,9 +257,8 @@ def append(path: Path, rows: pa.Table | list[Json]) -> int:
         return base.epoch
     data, entry = packed(table.fields, [pa.concat_arrays(c.chunks) for c in found.columns])
     job = secrets.token_hex(8)
-    entry = {"object": job + secrets.token_hex(8), "sort_order_id": table.order} | entry
-    if not put_if_absent(root, f"{table.id}/{entry['object']}.rowset", data):
-        raise FormatError(f"{entry['object']} is taken")
+    entry = {"object": job + secrets.token_hex(8), "sort_order_id": 0} | entry
+    put_new(root, f"{table.id}/{entry['object']}.rowset", data)
 
     def plan(head: State) -> list[Json]:
         now = head.tables.get(table.id)
@@ -303,25 +270,19 @@ def append(path: Path, rows: pa.Table | list[Json]) -> int:
     return commit(root, base, "append", plan)
 
 
-Rows = Iterable[int] | Callable[[Json], bool]
-
-
-def delete(path: Path, name: str, rows: Rows) -> int:
-    """Delete rows by their numbers in `read()`, or by a predicate, and return the epoch."""
+def delete(path: Path, name: str, where: Callable[[Json], bool]) -> int:
+    """Delete the rows that meet a condition, and return the epoch."""
     root = os.path.abspath(path)
     database = Database(root)
     base, view = database.state, database.table(name).at()
     table = view.table
-    numbers = rows if callable(rows) else set(rows)
     gone: dict[int, pyroaring.BitMap] = {}
-    first = 0
     for rowset in table.rowsets.values():
-        places, values = view.visible(rowset)
+        numbers, values = view.visible(rowset)
         found = values.to_pylist() if values is not None else []
-        for i, (place, row) in enumerate(zip(places.to_pylist(), found, strict=True), first):
-            if numbers(row) if callable(numbers) else i in numbers:
-                gone.setdefault(rowset.id, pyroaring.BitMap()).add(place)
-        first += len(places)
+        met = [n for n, row in zip(numbers.to_pylist(), found, strict=True) if where(row)]
+        if met:
+            gone[rowset.id] = pyroaring.BitMap(met)
     if not gone:
         return base.epoch
     job = secrets.token_hex(8)
@@ -339,8 +300,8 @@ def delete(path: Path, name: str, rows: Rows) -> int:
             vector["predecessor"] = rowset.vector["object"]
         if len(data) <= 1024:
             vector["data"] = encode64(data)
-        elif not put_if_absent(root, f"{table.id}/{vector['object']}.dv", data):
-            raise FormatError(f"{vector['object']} is taken")
+        else:
+            put_new(root, f"{table.id}/{vector['object']}.dv", data)
         ops.append({"op": "add_deletion_vector", "rowset": number, "vector": vector})
 
     def plan(head: State) -> list[Json]:
