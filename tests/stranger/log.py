@@ -404,6 +404,14 @@ class Log:
                 yield from (self.slot(slot) or self.zero)["ops"]
             slot += 1
 
+    def behind(self, slot: int) -> bool:
+        """Say whether something behind a free slot shows that its epoch was removed or lost."""
+        if slot > 1:
+            return any(self.taken(slot + step) for step in (1, 2, 4, 8, 16, 32, 64))
+        names = {path.name for path in (self.root / "_manifest").iterdir()}
+        mark = f"freed-{self.zero['ops'][0]['database']}-"
+        return any(name.startswith((mark, "00000")) for name in names - {f"{0:020}.json"})
+
     def follow(self, state: State, until: int | None = None) -> State:
         """Apply the epochs after a state, up to one or up to the head."""
         while until is None or state.epoch < until:
@@ -414,7 +422,7 @@ class Log:
                 if body is not None:
                     state.apply(body)
                     continue
-                behind = any(self.taken(slot + step) for step in (1, 2, 4, 8, 16, 32, 64))
+                behind = self.behind(slot)
                 if not self.freed(slot):
                     if not behind and until is None:
                         return state
