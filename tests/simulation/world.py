@@ -6,6 +6,7 @@ Everything is drawn from one seed, so a run that went wrong goes wrong again.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -113,6 +114,7 @@ class World:
         self.losses = self.given_up = 0
         self.lost_floor = -1
         self.jobs: dict[str, tuple[Intent, WriteJob, Sequence[RowSetEntry]]] = {}
+        self._asking: Counter[str] = Counter()
         self._rows = count()
         self._names = count()
         self.work = 0
@@ -272,16 +274,21 @@ class World:
         """Do what an intent says, and remember the answer.
 
         Any error other than an unknown outcome says that nothing was committed, not even by an
-        earlier attempt. Raises CorruptionError, which only a lost state excuses.
+        earlier attempt. It says nothing of another process that asks for the same at this time,
+        which may commit later. Raises CorruptionError, which only a lost state excuses.
         """
+        self._asking[intent.name] += 1
         try:
             epoch = act()
         except CommitUnknownError:
             return
         except ColonnadeError as error:
             self.jobs.pop(intent.name, None)
-            self.oracle.tell(intent, error, None)
+            if self._asking[intent.name] == 1:
+                self.oracle.tell(intent, error, None)
             if isinstance(error, CorruptionError):
                 raise
         else:
             self.oracle.tell(intent, None, epoch)
+        finally:
+            self._asking[intent.name] -= 1
