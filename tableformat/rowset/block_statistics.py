@@ -80,13 +80,14 @@ def _beginnings(array: pa.Array) -> pa.Array:
 
 def _measure_floats(array: pa.Array, nulls: int) -> Statistics:
     values = np.asarray(array.drop_null() if array.null_count else array)
-    nans = int(np.isnan(values).sum())
+    is_nan = np.isnan(values)
+    nans = int(is_nan.sum())
     if nans == len(values):
         return Statistics(nulls, nans)
-    low, high = (
-        (np.fmin.reduce(values), np.fmax.reduce(values)) if nans else (values.min(), values.max())
-    )
-    return Statistics(nulls, nans, _first_equal(values, low), _first_equal(values, high))
+    # A signaling NaN would become a bound: the minimum of it and a number is NaN for processors.
+    values = values[~is_nan] if nans else values
+    low, high = (_first_equal(values, bound) for bound in (values.min(), values.max()))
+    return Statistics(nulls, nans, low, high)
 
 
 def _first_equal(values: NDArray[np.floating], bound: np.floating) -> float:

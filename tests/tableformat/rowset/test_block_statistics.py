@@ -35,6 +35,21 @@ def test_the_first_of_equal_zeros_is_the_bound_on_every_processor(type_: pa.Data
             assert repr((statistics.low, statistics.high)) == repr((values[0].item(),) * 2)
 
 
+@pytest.mark.parametrize(("type_", "quiet"), [("float32", 2**22), ("float64", 2**51)])
+def test_a_nan_of_any_bits_is_no_bound(type_: str, quiet: int) -> None:
+    whole = f"u{np.dtype(type_).itemsize}"
+    infinite = int(np.array([np.inf], type_).view(whole)[0])
+    sign = int(np.array([-0.0], type_).view(whole)[0])
+    for bits in (infinite + 1, infinite + sign + 1, infinite + quiet, infinite + sign + quiet + 7):
+        for count in (2, 3, 5, 17, 64, 200):
+            for at in {0, 1, count // 2, count - 1}:
+                values = np.arange(count).astype(type_)
+                values.view(whole)[at] = bits
+                found = measure(pa.array(values, from_pandas=False), Order.FLOAT, 0)
+                low, high = (1 if at == 0 else 0), (count - 2 if at == count - 1 else count - 1)
+                assert (found.nans, found.low, found.high) == (1, low, high), (bits, count, at)
+
+
 def in_order(value: Any) -> Any:
     return value.encode("utf-32-be") if isinstance(value, str) else value
 
