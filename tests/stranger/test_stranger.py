@@ -135,6 +135,24 @@ def test_writers_of_both_kinds_beside_each_other_lose_nothing(tmp_path: Path) ->
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [*range(60)]
 
 
+def test_an_append_whose_file_a_vacuum_has_removed_is_a_conflict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, put = tmp_path / "t", writer.put_new
+    writer.create(place, COLUMNS)
+    writer.append(place, rows(0, 5))
+
+    def put_before_a_vacuum(root: str, name: str, data: bytes) -> None:
+        put(root, name, data)
+        colonnade.open(place).vacuum(0, force=True)
+
+    monkeypatch.setattr(writer, "put_new", put_before_a_vacuum)
+    with pytest.raises(writer.Conflict):
+        writer.append(place, rows(5, 5))
+    assert not [*place.glob("*/*.rowset")][1:]
+    same(reader.open(place).table("t").read(), colonnade.open(place).scan().to_arrow())
+
+
 def test_a_stranger_finds_every_damage_that_the_product_finds(tmp_path: Path) -> None:
     place = tmp_path / "t"
     writer.create(place, COLUMNS)

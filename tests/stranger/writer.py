@@ -96,7 +96,21 @@ def put_new(root: str, name: str, data: bytes) -> None:
 # --- commits --------------------------------------------------------------------------------------
 
 
-def commit(root: str, base: State, operation: str, plan: Callable[[State], list[Json]]) -> int:
+Plan = Callable[[State], list[Json]]
+
+
+def check_vacuums(log: Log, base: int, head: int, job: str) -> None:
+    """Refuse a change if a vacuum since its base may have named an object that its job wrote."""
+    for number in range(base + 1, head + 1):
+        body = log.slot(number)
+        if body is None:
+            raise Conflict("an epoch since the base was removed")
+        victims = [name for op in body["ops"] for name in op.get("victims", [])]
+        if any(name.startswith(job) for name in victims):
+            raise Conflict("a vacuum has removed an object of the change")
+
+
+def commit(root: str, base: State, operation: str, job: str, plan: Plan) -> int:
     """Commit a change at the first free slot. `plan` compares it with each head that it meets."""
     transaction = secrets.token_hex(16)
     for attempt in range(200):
@@ -108,6 +122,7 @@ def commit(root: str, base: State, operation: str, plan: Callable[[State], list[
             raise Conflict("the database was removed and made again")
         if head.ended or head.writer_features:
             raise Unsupported(f"dropped, or unknown features {head.writer_features}")
+        check_vacuums(log, base.epoch, head.epoch, job)
         now = time.time_ns() // 1_000_000
         number = head.epoch + 1
         body: Json = {"format_version": 1, "epoch": number, "transaction": transaction}
@@ -157,7 +172,7 @@ def create(path: Path, columns: Sequence[tuple[Any, ...]], name: str = "t") -> N
             raise Conflict("another writer has made the table")
         return [table]
 
-    commit(root, Log(root).head(), "create_table", plan)
+    commit(root, Log(root).head(), "create_table", secrets.token_hex(8), plan)
 
 
 def alone(root: str) -> list[str]:
@@ -267,7 +282,7 @@ def append(path: Path, rows: pa.Table | list[Json]) -> int:
         lone(head)
         return [{"op": "add_rowset", "table": table.id, "rowset": entry}]
 
-    return commit(root, base, "append", plan)
+    return commit(root, base, "append", job, plan)
 
 
 def delete(path: Path, name: str, where: Callable[[Json], bool]) -> int:
@@ -312,4 +327,4 @@ def delete(path: Path, name: str, where: Callable[[Json], bool]) -> int:
             raise Conflict("another writer has changed a RowSet that has some of the rows")
         return [{"op": op["op"], "table": table.id} | op for op in ops]
 
-    return commit(root, base, "delete", plan)
+    return commit(root, base, "delete", job, plan)
