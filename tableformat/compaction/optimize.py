@@ -77,7 +77,7 @@ def _told(
     plan: CompactionPlan, table: TableState, chosen: Chosen, **parameters: str
 ) -> CompactionPlan:
     """Return the plan with what people are told of it, also in the history."""
-    if chosen.where is not None:
+    if chosen.said:
         parameters["where"] = chosen.text
     return _with_partitions(plan.model_copy(update={"parameters": shown(parameters)}), table)
 

@@ -7,6 +7,7 @@ state for rows that match, so that the result is checked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
+    AddRangeTombstone,
     AddRowSet,
     AddRowSets,
     Compaction,
@@ -58,7 +60,8 @@ class ErasureReport:
     lease or retention that keeps a state with such rows. The sentence says what to do. `held_by`
     is empty when no state has such a row. In a dry run, the numbers say what would be done now:
     `rows_deleted` counts the rows that a reader sees, and `rowsets_rewritten` the RowSets of the
-    newest state with such a row, live or deleted, or with such a tombstone.
+    newest state with such a row, live or deleted, or with such a tombstone. `held_by` then also
+    tells of files of removed epochs that may have such rows and that an erasure would delete.
     """
 
     rows_deleted: int
@@ -95,7 +98,9 @@ def erase(
     Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
     earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. To remove
     their files, it fills their block of slots with empty epochs, at most one less than the block
-    has. It does so up to four times while other writers commit to the table. `all_tables` also
+    has. It does so up to four times while other writers commit to the table; after that, `held_by`
+    names the files that are left. An epoch whose history or deleted range names a value of `where`
+    counts as one with such rows. `all_tables` also
     ignores the retention of the other tables of its database. It can be run again at any time, also
     after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
     vacuum, and a search of each RowSet of a kept state that may hold one. `dry_run` only searches,
@@ -111,15 +116,17 @@ def erase(
     refuse_static(table._state, bound.column_ids, "A condition of an erasure cannot name")
 
     if dry_run:
-        return _planned(table, predicate, all_tables=all_tables)
+        return _planned(table, predicate, text, all_tables=all_tables)
 
     def stored(log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
-        # A row that has expired is hidden, and still stored.
-        return evaluate_delete(log, state.as_stored, predicate, text)
+        # A row that has expired is hidden, and still stored. The history does not say what is
+        # erased.
+        return evaluate_delete(log, state.as_stored, predicate)
 
     deleted = table._run_planned(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
-    rewritten = begun.executeCompaction().rowsets_removed
+    unsaid = begun._with(replace(begun._chosen, said=()))
+    rewritten = unsaid.executeCompaction().rowsets_removed
     head = table._refresh()
     log, state = table._log, table._state
     head = erase_tombstones(log, head, state.id, predicate, compact_here(log.store))
@@ -127,9 +134,12 @@ def erase(
     request = VacuumRequest(hours=0, epochs=1, only=only, erased=state.id)
     runs, filled = _vacuum(log, request, state.id)
     head = table._refresh()
-    left = _left_files(log, head, state, predicate)
+    left = _left_files(log, head, state, predicate, text)
     holding = {epoch for epoch, found in _search(log, head, state, predicate, {}) if found}
     holding.update(_with_remains(log, head, state, predicate))
+    if runs[-1].held_by:
+        kept = log.read_kept_epochs(head)
+        holding.update(e.epoch for e in kept if e.epoch > head.floor and _names(e, state.id, text))
     return ErasureReport(
         rows_deleted=deleted,
         rowsets_rewritten=rewritten,
@@ -140,7 +150,7 @@ def erase(
     )
 
 
-def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> ErasureReport:
+def _planned(table: ArrowTable, where: Predicate, text: str, *, all_tables: bool) -> ErasureReport:
     """Return what an erasure would do now."""
     head, log, state = table._refresh(), table._log, table._state
     seen: dict[str, bool] = {}
@@ -153,7 +163,10 @@ def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> Erasur
         files_removed=len(plan.files),
         epochs_removed=plan.epochs_removed,
         checked_epochs=len(_kept_epochs(head)),
-        held_by=tuple(_kept_by_name(head, holding)),
+        held_by=(
+            *_kept_by_name(head, holding),
+            *_planned_files(head, _left_files(log, head, state, where, text)),
+        ),
         dry_run=True,
     )
 
@@ -176,13 +189,41 @@ def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> tuple[list[Vacu
     return runs, filled
 
 
-def _left_files(log: Log, head: Snapshot, table: TableState, where: Predicate) -> list[int]:
+def _left_files(
+    log: Log, head: Snapshot, table: TableState, where: Predicate, text: str
+) -> list[int]:
     """Return the removed epochs whose files still exist and may have such rows. They descend."""
     return [
         number
         for number, epoch in epochs_with_remains(log, head, table.id).items()
-        if epoch is None or _may_have(log, epoch, table, where)
+        if epoch is None or _names(epoch, table.id, text) or _may_have(log, epoch, table, where)
     ]
+
+
+_VALUES = re.compile(r"'((?:[^']|'')+)'|(\d[\w.]*)")
+"""Values in the text of a condition."""
+
+
+def _names(epoch: Epoch, table: TableId, text: str) -> bool:
+    """Return whether an epoch of a table names a value of a condition, given as text.
+
+    Its history does in a condition or an assignment, and its range tombstones do in a bound.
+    """
+    values = ["".join(found) for found in _VALUES.findall(text)]
+    own = [op for op in epoch.ops if getattr(op, "table", None) == table]
+    ranges = [op.model_dump_json() for op in own if isinstance(op, AddRangeTombstone)]
+    said = [*epoch.parameters.values(), *ranges] if own else []
+    return any(value in each for value in values for each in said)
+
+
+def _planned_files(head: Snapshot, left: list[int]) -> Iterator[str]:
+    """Yield a sentence about the files of removed epochs that an erasure would delete."""
+    if left:
+        last = head.blocks.first(head.blocks.of(left[0]) + 1) - 1
+        yield (
+            f"The files of removed epochs from {left[-1]} to {left[0]} may have such rows. To"
+            f" delete them, an erasure commits empty epochs behind epoch {last}."
+        )
 
 
 def _may_have(log: Log, epoch: Epoch, table: TableState, where: Predicate) -> bool:

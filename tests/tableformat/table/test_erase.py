@@ -118,6 +118,51 @@ def test_removed_epochs_that_a_pin_keeps_from_being_deleted_are_named(
     assert mentions(tmp_path) == []
 
 
+@pytest.mark.parametrize("deleted", ["delete", "delete_range", "update"])
+@pytest.mark.parametrize("pinned", ["before", "after"])
+def test_a_value_that_only_a_condition_or_a_range_of_an_earlier_statement_names_is_held(
+    tmp_path: Path, deleted: str, pinned: str
+) -> None:
+    name = pa.field("name", pa.string(), nullable=False)
+    schema = pa.schema([("id", pa.int64()), name])
+    table = colonnade.create(tmp_path / "users", schema, sort_key=["name"])
+    table.append(people("bob", "zoe").cast(schema))
+    database = colonnade.open_database(tmp_path / "users")
+    if pinned == "before":
+        database.pin("reader", 3600, table.epoch)
+    if deleted == "update":
+        table.update({"id": "7"}, f"name = '{MARK}' OR name = 'bob'")
+    else:
+        getattr(table, deleted)(f"name = '{MARK}' OR name = 'bob'")
+    table.append(people("cid").cast(schema))
+    if pinned == "after":
+        database.pin("reader", 3600, table.epoch)
+    report = erase(table, f"name = '{MARK}'")
+    assert mentions(tmp_path)
+    assert len(report.held_by) == 1, report
+    assert ("pin 'reader' keeps" if pinned == "before" else "removed epochs") in str(report)
+    assert erase(table, "name = 'zz'").held_by == ()
+    database.unpin("reader")
+    assert erase(table, f"name = '{MARK}'").held_by == ()
+    assert mentions(tmp_path) == []
+
+
+def test_a_dry_run_tells_of_files_of_removed_epochs(
+    table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    table.delete(f"name = '{MARK}'")
+    table.optimize().option("deleted-share", 0).executeCompaction()
+    table.append(people("later"))
+    table.vacuum(0, retain_epochs=1, force=True)
+    assert mentions(tmp_path)
+    [said] = erase(table, f"name = '{MARK}'", dry_run=True).held_by
+    assert "files of removed epochs" in said
+    assert "behind epoch 63" in said
+    erase(table, f"name = '{MARK}'")
+    assert erase(table, f"name = '{MARK}'", dry_run=True).held_by == ()
+    assert mentions(tmp_path) == []
+
+
 def test_an_erasure_fills_a_block_once(table: colonnade.ArrowTable, tmp_path: Path) -> None:
     before = table.epoch
     report = erase(table, f"name = '{MARK}'")
