@@ -29,8 +29,10 @@ NEW = -1
 _BLOCK = 2**16
 """The number of rows whose bytes are together."""
 
-_ROW_BYTES = 8
-"""The bytes of both codes of a row."""
+_SHIFTS = (0, 8, 16, 24)
+"""The bits of a code below each of its bytes."""
+
+_ROW_BYTES = 2 * len(_SHIFTS)
 
 _FEW = 2**16
 """The most rows whose origins are not encoded, because that takes longer than all other uses."""
@@ -49,6 +51,7 @@ def encode_origins(parts: Iterable[Rows]) -> bytes:
 
 
 def _blocks(parts: Iterable[Rows]) -> Iterator[Rows]:
+    """Divide parts again. The last block may have fewer rows."""
     waiting: list[Rows] = []
     room = _BLOCK
     for part in parts:
@@ -65,17 +68,19 @@ def _blocks(parts: Iterable[Rows]) -> Iterator[Rows]:
 def _encoded(numbers: Rows, last: dict[int, int]) -> bytes:
     """Encode a block. `last` has the last row of each RowSet before it, and then with it."""
     places, rowsets, rows, firsts = _by_rowset(numbers)
-    differences = np.diff(rows, prepend=0)
+    differences = np.empty_like(rows)
+    np.subtract(rows[1:], rows[:-1], out=differences[1:])
     known = rowsets[firsts].tolist()
     differences[firsts] = rows[firsts] - [last.get(rowset, -1) for rowset in known]
     ends = np.append(firsts[1:], len(rows))[: len(firsts)]
     last.update(zip(known, rows[ends - 1].tolist(), strict=True))
     low = differences.astype(np.int32)
     assert low.all(), "Two rows have the same number."
-    codes = np.zeros((2, len(numbers)), "<u4")
+    codes = np.zeros((2, len(numbers)), np.uint32)
     codes[0, places] = rowsets
     codes[1, places] = (low << 1) ^ (low >> 31)
-    return codes.view(np.uint8).reshape(2, -1, 4).transpose(0, 2, 1).tobytes()
+    planes = ((code >> shift).astype(np.uint8) for code in codes for shift in _SHIFTS)
+    return b"".join(plane.tobytes() for plane in planes)
 
 
 def decode_origins(data: bytes, rows: int) -> Rows:
@@ -107,11 +112,12 @@ def decode_origins(data: bytes, rows: int) -> Rows:
 
 def _codes(plain: NDArray[np.uint8], rows: int) -> NDArray[np.uint32]:
     """Return the codes of the RowSets, and those of the rows in them."""
-    codes = np.empty((2, rows), "<u4")
+    codes = np.zeros((2, rows), np.uint32)
     for first in range(0, rows, _BLOCK):
         end = min(first + _BLOCK, rows)
-        block = plain[_ROW_BYTES * first : _ROW_BYTES * end].reshape(2, 4, -1)
-        codes[:, first:end] = np.ascontiguousarray(block.transpose(0, 2, 1)).view("<u4")[..., 0]
+        block = plain[_ROW_BYTES * first : _ROW_BYTES * end].reshape(2, len(_SHIFTS), -1)
+        for place, shift in enumerate(_SHIFTS):
+            codes[:, first:end] |= block[:, place].astype(np.uint32) << np.uint32(shift)
     return codes
 
 
@@ -197,7 +203,9 @@ def _grouped(rowsets: Rows) -> tuple[Rows | slice, Rows]:
         # numpy sorts 16-bit numbers by radix, which is faster.
         narrow = rowsets.astype(np.uint16) if rowsets.max() < 2**16 else rowsets
         order = np.argsort(narrow, kind="stable")
-    return order, np.flatnonzero(np.diff(rowsets[order], prepend=-1))
+    ordered = rowsets[order]
+    firsts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return order, np.append(0, firsts) if len(rowsets) else firsts
 
 
 def origins_of(rowsets: int | Rows, rows: Rows) -> Rows:

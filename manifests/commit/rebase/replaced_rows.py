@@ -82,7 +82,7 @@ def replaced_places(origins: Origins, deleted: Mapping[int, FrozenBitMap]) -> It
         numbers = each.array()
         for rowset, at, rows in by_rowset(numbers):
             index, among = known.get(rowset, (0, _NO_ROWS))
-            numbers[at] = origins_of(index, _places(rows, among))
+            numbers[at] = (index << 32) + _places(rows, among)
         yield numbers
 
 

@@ -76,7 +76,8 @@ class TargetRowSet:
     @property
     def rows(self) -> FrozenBitMap:
         """All rows that the change deletes."""
-        return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.deletions))
+        parts = [each.rows for each in self.deletions]
+        return parts[0] if len(parts) == 1 else FrozenBitMap.union(FrozenBitMap(), *parts)
 
     def with_change(self, new: ChangedRows) -> TargetRowSet:
         """Add what one more statement does. One vector serves several statements of a kind."""
