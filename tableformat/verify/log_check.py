@@ -14,16 +14,19 @@ from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import (
+    UNUSABLE,
     read_entry_segment,
     read_hint,
+    read_root,
     read_state,
 )
-from colonnade.manifests.checkpoint.root import Root
+from colonnade.manifests.checkpoint.root import Hint, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.epochs.slots import judge_end, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
+from colonnade.manifests.model.codec import decode_model
 from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
@@ -96,9 +99,21 @@ class LogCheck:
             self._note(error, HINT)
             return None
         if found is None and self._is_listed(HINT):
-            problem = f"{self.log.store.locate(HINT)} does not lead to a checkpoint of this log."
-            self.findings.append(Finding("cache", problem, HINT))
+            self._note_hint()
         return found
+
+    def _note_hint(self) -> None:
+        """Note what is wrong with a hint that leads to no checkpoint: its root, or the hint."""
+        store, name = self.log.store, HINT
+        try:
+            hint = decode_model(Hint, SlotReader(store).hint(), store.locate(HINT))
+            name = checkpoint_name(hint.root)
+            read_root(store, hint)
+        except UNUSABLE as error:
+            self._note_cache(error.message, name)
+        else:
+            problem = f"{store.locate(HINT)} does not lead to a checkpoint of this log."
+            self._note_cache(problem, HINT)
 
     def _check_anchors(self, head: Snapshot) -> None:
         """Read every anchor, then each of its objects at both of its places."""

@@ -27,7 +27,8 @@ def test_hint_and_checkpoint_are_made_anew_from_the_log() -> None:
     newest = read_hint(store)
     assert newest is not None
     flip(store, checkpoint_name(newest[0].root), 60)
-    assert [each.kind for each in db.verify(1).findings] == ["cache"]
+    [finding] = db.verify(1).findings
+    assert (finding.kind, finding.file) == ("cache", checkpoint_name(newest[0].root))
     assert db.repair().epoch == 4
     assert db.verify(1).findings == ()
     assert read_hint(store) != newest
