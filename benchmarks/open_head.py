@@ -92,6 +92,6 @@ def entry(number: int, job_id: str) -> RowSetEntry:
         footer=ByteCheck(length=4000 + number % 500, crc32c=number * 2_654_435_761 % 2**32),
         statistics={
             1: ColumnStatistics(min=f"i:{low}", max=f"i:{low + 99}"),
-            2: ColumnStatistics(min=f"i:{19_000 + number % 365}", max=f"i:{19_400}"),
+            2: ColumnStatistics(min=f"d:{19_000 + number % 365}", max="d:19400"),
         },
     )
