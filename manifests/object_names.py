@@ -4,7 +4,7 @@
       _manifest/
         00000000000000000012.json          epoch 12
         hint.json                          where the newest checkpoint is; may be stale or missing
-        page-summaries.json                what pages of tables name; may be stale or missing
+        segment-names.json                 what segments name, for vacuums; may be stale or missing
         maintenance.jsonl                  a journal of maintenance rounds, for people
         maintenance/<time>-<digits>.json   a round, where a store cannot append to a journal
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
@@ -31,7 +31,7 @@ from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
 
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
-SUMMARIES = f"{MANIFEST}/page-summaries.json"
+SEGMENT_NAMES = f"{MANIFEST}/segment-names.json"
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
 ROUNDS = f"{MANIFEST}/maintenance/"
@@ -63,7 +63,7 @@ def epoch_number(name: str) -> int | None:
 
 def needs_log(name: str) -> bool:
     """Return whether epoch 0 must exist before this is put: a cache, later epochs, marks."""
-    return name in (HINT, SUMMARIES) or bool(epoch_number(name)) or name.startswith(FREED)
+    return name in (HINT, SEGMENT_NAMES) or bool(epoch_number(name)) or name.startswith(FREED)
 
 
 def is_immutable(name: str) -> bool:

@@ -5,7 +5,7 @@
     hint.py                           the hint to the newest checkpoint
     paged_map.py  stored_map.py       large maps in pages
     stored_tables.py  stored_batches.py  loaded_pages.py  anchor_list.py    what is in such maps
-    page_summary.py  state_summary.py    what a vacuum remembers of pages of tables and of tags
+    segment_names.py                     what a vacuum remembers of segments
     stored_object.py                  one object, or the copy of an anchor's object
 
 Spec: docs/spec/checkpoint.md

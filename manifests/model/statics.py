@@ -29,9 +29,9 @@ def statics_id(table: TableId) -> TableId:
     return TableId(sha256(f"static values of {table}".encode()).hexdigest()[:16])
 
 
-def with_own_statics(table: str) -> tuple[str, ...]:
+def with_own_statics(table: str) -> tuple[TableId, TableId]:
     """Return the ids of a table and of its table of static values, which may not exist."""
-    return (table, statics_id(TableId(table)))
+    return (TableId(table), statics_id(TableId(table)))
 
 
 def followed_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from colonnade.manifests.checkpoint.page_summary import PageSummary
-from colonnade.manifests.checkpoint.paged_map import PagePlace, PageTable
-from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
+from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
@@ -109,34 +107,6 @@ def copy_what_is_lost(
             store.put(second, data, sync=True)
 
     side_by_side([partial(mend, part) for part in lost], threads)
-
-
-def whole_pages(
-    known: Mapping[PagePlace, PageSummary], sizes: Mapping[str, int]
-) -> dict[PagePlace, PageSummary]:
-    """Return the summaries of the pages that a vacuum does not have to read for their copies.
-
-    These are pages whose parts are stored at both places, and pages that only caches name. `sizes`
-    are the sizes of objects in bytes by name, from a listing.
-    """
-    return {
-        place: summary
-        for place, summary in known.items()
-        if summary.objects is None or not summary.parts or _are_whole(summary.parts, sizes)
-    }
-
-
-def whole_states(known: StateSummary, sizes: Mapping[str, int]) -> StateSummary:
-    """Return the summary of states, or `NO_STATES` if one of their parts lacks a copy."""
-    return known if _are_whole(known.parts(), sizes) else NO_STATES
-
-
-def _are_whole(parts: Mapping[str, int], sizes: Mapping[str, int]) -> bool:
-    return all(
-        sizes.get(name) == length
-        for part, length in parts.items()
-        for name in (checkpoint_name(part), copy_name(part))
-    )
 
 
 def damaged_places(

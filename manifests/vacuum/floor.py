@@ -15,7 +15,7 @@ from colonnade.manifests.checkpoint.anchor_list import (
 )
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, read_plain_state
 from colonnade.manifests.checkpoint.reader import read_state
-from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
+from colonnade.manifests.checkpoint.segment_names import NOTHING_KNOWN, SegmentNames
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import store_snapshot, write_object
@@ -39,7 +39,7 @@ def keep_states(
     floor: int,
     kept: Iterable[int],
     loaded: LoadedPages,
-    remembered: StateSummary = NO_STATES,
+    known: SegmentNames = NOTHING_KNOWN,
     *,
     store: bool,
     erased: TableId | None = None,
@@ -48,14 +48,14 @@ def keep_states(
 
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
     Follows the log once from the old floor, and each stored state shares the segments of the one
-    before it. `loaded` has pages that were read before. States below the floor that are in
-    `remembered` are not read. States below the floor with remains of the table `erased` are stored
-    anew, without these. Raises StoreError; CorruptionError if the log or an anchor cannot be read.
+    before it. `loaded` has pages that were read before, and `known` the names in segments. States
+    below the floor with remains of the table `erased` are stored anew, without these. Raises
+    StoreError; CorruptionError if the log or an anchor cannot be read.
     """
     # The list is read only for epochs that are still kept. Otherwise its loss does no harm.
     listed = any(epoch < head.floor for epoch in kept)
-    known = read_live_anchors(log.store, head) if listed else head.anchors
-    there = {anchor.epoch: anchor for anchor in known}
+    before = read_live_anchors(log.store, head) if listed else head.anchors
+    there = {anchor.epoch: anchor for anchor in before}
     replaced: dict[int, CheckpointRef] = {}
     if erased is not None and store:
         found = {each.epoch: each for each in anchors_with_remains(log, head, erased)}
@@ -63,37 +63,32 @@ def keep_states(
     there = {epoch: anchor for epoch, anchor in there.items() if epoch not in replaced}
     anchors: list[CheckpointRef] = []
     epochs = sorted({*kept, floor})
-    stored = [there[epoch] for epoch in epochs if epoch in there]
-    remembered = remembered.of({anchor.root for anchor in stored if anchor.epoch < floor})
-    objects = StateObjects(log.store, loaded, remembered)
-    _add_states(log, [each for each in stored if each.root not in remembered.roots], objects, floor)
+    objects = StateObjects(log.store, loaded, known)
+    _add_states(log, [there[epoch] for epoch in epochs if epoch in there], objects)
     state = log.read_floor_of(head)
     for epoch in epochs:
         anchor = there.get(epoch)
         if epoch in replaced:
             anchor, again = write_anchor(log, _read_state(log, replaced[epoch]), erased)
-            objects.add(again, anchor)
+            objects.add(again)
         elif anchor is None:
             state = log.read_from_log(epoch, state)
             if store and floor:
                 anchor, state = write_anchor(log, state, erased)
-            objects.add(state, anchor if epoch < floor else None)
+            objects.add(state)
         if anchor is not None:
             anchors.append(anchor)
-            if epoch == floor:
-                objects.add_root(anchor)
+            objects.add_root(anchor)
     return tuple(anchors), objects
 
 
-def _add_states(
-    log: LogReader, anchors: Sequence[CheckpointRef], objects: StateObjects, floor: int
-) -> None:
+def _add_states(log: LogReader, anchors: Sequence[CheckpointRef], objects: StateObjects) -> None:
     """Add the objects of states that are stored. Reads the roots of some anchors side by side."""
     for start in range(0, len(anchors), _AT_ONCE):
         part = anchors[start : start + _AT_ONCE]
         calls = [partial(_read_state, log, anchor, read_plain_state) for anchor in part]
-        for anchor, state in zip(part, log.store.together(calls), strict=True):
-            objects.add(state, anchor if anchor.epoch < floor else None)
+        for state in log.store.together(calls):
+            objects.add(state)
 
 
 def list_anchors(

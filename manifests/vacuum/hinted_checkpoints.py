@@ -42,13 +42,12 @@ def segments_of(
 ) -> set[str]:
     """Return the objects that list tables, RowSets and batches of a state.
 
-    Reads all tables, except in pages that `loaded` knows. Leaves out the tables in pages that are
+    Reads all tables, except in pages that `loaded` has. Leaves out the tables in pages that are
     in `seen`, and adds the places of all pages to it.
     """
-    summaries, tables = (loaded or LoadedPages()).read(state, seen)
-    listed = {name for summary in summaries for name in summary.parts}
-    listed.update(name for table in tables for name in table.listing_objects())
-    return listed | state.stored_objects()
+    tables = (loaded or LoadedPages()).read(state, seen)
+    listed = (name for table in tables for name in table.listing_objects())
+    return {*state.stored_objects(), *listed}
 
 
 def keep_hint_usable(

@@ -5,16 +5,10 @@ Spec: docs/spec/vacuum.md#run
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, TableRetention
-from colonnade.manifests.checkpoint.page_summary import (
-    Summaries,
-    read_summaries,
-)
-from colonnade.manifests.checkpoint.paged_map import PagePlace
-from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.segment_names import SegmentNames, read_names
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.ids import TableId
@@ -29,7 +23,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, whole_states
+from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
@@ -40,6 +34,7 @@ from colonnade.manifests.vacuum.references import StateObjects, read_later_objec
 from colonnade.manifests.vacuum.remains import sheds_remains
 from colonnade.manifests.vacuum.retention import (
     Floor,
+    Properties,
     Retention,
     effective,
     kept_below,
@@ -73,9 +68,9 @@ class Found:
 
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
     `used` are objects that must stay. `freed` are the slots that were freed before the run, and
-    `seen_s` is when the head was seen (`elapsed_s`). `loaded` has the pages
-    of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
-    RowSets in those that were read. `states` is the summary of the states below the floor.
+    `seen_s` is when the head was seen (`elapsed_s`). `loaded` has the pages of tables that were
+    read. `known` are the names in segments that were known before, and `whole` are those that the
+    next run may need.
     """
 
     head: Snapshot
@@ -91,9 +86,8 @@ class Found:
     freed: range
     seen_s: float
     loaded: LoadedPages
-    known: Summaries
-    page_objects: Mapping[PagePlace, frozenset[str]]
-    states: StateSummary
+    known: SegmentNames
+    whole: SegmentNames
 
     @once
     def removal(self) -> Removal:
@@ -132,9 +126,8 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     head, seen_s = log.refresh(before), elapsed_s()
     check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
-    known = read_summaries(log.store)
-    loaded = LoadedPages(whole_pages(known.pages, sizes))
-    tables = loaded.retentions(head, request.only)
+    known, loaded = read_names(log.store), LoadedPages()
+    tables = {table.id: table.stored_properties for table in loaded.read(head)}
     retention = effective(tables, request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
     if request.only is not None:
@@ -143,9 +136,8 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
     store, erased = not request.dry_run, request.erased
-    remembered = whole_states(known.states, sizes)
     anchors, states = keep_states(
-        log, head, floor.epoch, kept, loaded, remembered, store=store, erased=erased
+        log, head, floor.epoch, kept, loaded, known, store=store, erased=erased
     )
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
@@ -169,8 +161,7 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
         seen_s,
         loaded,
         known,
-        states.page_objects(),
-        states.summary() if len(kept) > log.limits.listed_anchors else NO_STATES,
+        states.whole,
     )
 
 
@@ -201,14 +192,14 @@ def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> 
 def _with_others(
     log: Log,
     head: Snapshot,
-    tables: Sequence[TableRetention],
+    tables: Properties,
     request: VacuumRequest,
     floor: Floor,
     now_ms: int,
 ) -> Floor:
     """Return the floor, with the other tables whose retention keeps it from rising further."""
     assert request.only is not None
-    own = [each for each in tables if each.table in with_own_statics(request.only)]
+    own = {key: tables[key] for key in with_own_statics(request.only) if key in tables}
     alone = effective(own, request.hours, request.epochs, request.only)
     others = others_that_keep_more(tables, head.table_names(), alone, request.only)
     if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from colonnade.manifests.object_names import (
     HINT,
-    SUMMARIES,
+    SEGMENT_NAMES,
     checkpoint_object,
     data_object,
     epoch_number,
@@ -27,7 +27,7 @@ class Stored(NamedTuple):
     Each `kind` means:
     - `epoch`: an epoch of the log
     - `mark`: the mark of a freed block
-    - `cache`: the hint, or the summaries of pages
+    - `cache`: the hint, or the names in segments
     - `checkpoint`: a part of a checkpoint, or the copy of one
     - `data`: an object of a table
     - `other`: any other name
@@ -59,7 +59,7 @@ def describe(info: ObjectInfo) -> Stored:
     name = finished_name(info.name) or info.name
     if (epoch := epoch_number(name)) is not None:
         return Stored(info, "epoch", name, epoch=epoch)
-    if name in (HINT, SUMMARIES):
+    if name in (HINT, SEGMENT_NAMES):
         return Stored(info, "cache", name)
     if freed_block(name) is not None:
         return Stored(info, "mark", name)

@@ -19,7 +19,7 @@ from colonnade.manifests.checkpoint.reader import (
     refuse_lost,
 )
 from colonnade.manifests.checkpoint.segment_choice import touched_segments
-from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary, summary_of
+from colonnade.manifests.checkpoint.segment_names import NOTHING_KNOWN, SegmentNames
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
@@ -33,11 +33,11 @@ from colonnade.manifests.vacuum.copies import Parts
 _AT_ONCE = 256
 """The most segments whose names are read side by side."""
 
-_Use: TypeAlias = tuple[object, ...]
-"""A state's use of a segment's RowSets. Two equal uses name the same objects."""
+_Use: TypeAlias = tuple[tuple[object, ...], tuple[object, ...]]
+"""What a state has dropped and changed of a segment. Equal uses name the same objects."""
 
-_Source: TypeAlias = str | PagePlace | tuple[str, _Use]
-"""What names objects: an object names itself, a page, or a use of the segment with this id."""
+_WHOLE: _Use = ((), ())
+"""The use of a segment of which the state names all RowSets as the segment has them."""
 
 
 class StateObjects:
@@ -45,66 +45,54 @@ class StateObjects:
 
     Kept states share most of the objects that list their RowSets. Each segment and each page of
     tables is read once, however many states share it. Segments are not kept in memory. `loaded` has
-    pages that were read before, or whose summaries are known. `remembered` are states that need not
-    be added, because their objects are known. `parts` are the objects that list RowSets, tables and
-    batches, without those that summaries name.
+    pages that were read before, and `known` the names in whole segments that were. `parts` are the
+    objects that list RowSets, tables and batches, and `whole` the names in whole segments.
     """
 
     def __init__(
         self,
         store: ObjectStore,
         loaded: LoadedPages | None = None,
-        remembered: StateSummary = NO_STATES,
+        known: SegmentNames = NOTHING_KNOWN,
     ) -> None:
         self._store = store
         self._loaded = loaded or LoadedPages()
+        self._known = known
         self.parts = Parts()
-        self._remembered = remembered
-        self._roots = [*remembered.roots]
-        self._spans: dict[_Source, tuple[int, int]] = {}
-        self._names = {*remembered.objects}
+        self.whole: dict[str, frozenset[str]] = {}
+        self._names = set[str]()
         self._pages = set[PagePlace]()
         self._uses: dict[str, dict[_Use, tuple[TableState, EntrySegmentRef]]] = {}
-        self._named: dict[tuple[str, _Use], set[str]] = {}
 
-    def add(self, state: Snapshot, anchor: CheckpointRef | None = None) -> None:
-        """Add the objects of a state. With `anchor`, add its root, and the state to the summary.
+    def add(self, state: Snapshot) -> None:
+        """Add the objects of a state.
 
         Costs a GET for each object with tables that are new here. Raises CorruptionError if the
         tables cannot be read; StoreError.
         """
-        sources: list[_Source] = [*state.stored_objects()]
         self._names |= state.stored_objects()
         if isinstance(state.tables, StoredTables):
-            if anchor is not None:
-                sources += state.tables.stored.places
             self.parts.add_pages(state.tables.stored.records.table)
             self.parts.add_pages(state.tables.stored.names.table)
         try:
             # Leaves out tables that another state has in the same page.
-            summaries, tables = self._loaded.read(state, self._pages, objects=True)
-            for summary in summaries:
-                if summary.parts or summary.objects:
-                    self._names.update(summary.parts, summary.objects or ())
-            for table in tables:
-                direct = {*AddedEntries(table).object_ids(), *table.listing_objects()}
-                self._names |= direct
-                sources += direct
-                if isinstance(table.batches, StoredBatches):
-                    self.parts.add_pages(table.batches.source.stored.table)
-                for ref in table.rowsets.segments:
-                    self.parts.add_segment(ref.segment)
-                    uses, use = self._uses.setdefault(ref.segment.object, {}), _use(table, ref)
-                    uses.setdefault(use, (table, ref))
-                    sources.append((ref.segment.object, use))
+            for table in self._loaded.read(state, self._pages):
+                self._add_table(table)
         except NotFoundError as error:
             refuse_lost(error, state.epoch)
-        if anchor is not None:
-            self.add_root(anchor)
-            at = len(self._roots)
-            self._roots.append(anchor.root)
-            for source in (*sources, anchor.root):
-                self._spans[source] = (self._spans.get(source, (at, at))[0], at)
+
+    def _add_table(self, table: TableState) -> None:
+        self._names.update(AddedEntries(table).object_ids(), table.listing_objects())
+        if isinstance(table.batches, StoredBatches):
+            self.parts.add_pages(table.batches.source.stored.table)
+        for ref in table.rowsets.segments:
+            segment, use = ref.segment.object, _use(table, ref)
+            self.parts.add_segment(ref.segment)
+            if use == _WHOLE and segment in self._known:
+                self._names |= self._known[segment]
+                self.whole[segment] = self._known[segment]
+            else:
+                self._uses.setdefault(segment, {}).setdefault(use, (table, ref))
 
     def add_root(self, anchor: CheckpointRef) -> None:
         """Add the root of an anchor."""
@@ -117,7 +105,7 @@ class StateObjects:
         self.parts.add_anchor_list(anchors)
 
     def read(self) -> set[str]:
-        """Return all added objects. Costs a GET for each segment, the first time.
+        """Return all added objects. Costs a GET for each segment that is not known.
 
         Raises CorruptionError if one cannot be read; StoreError.
         """
@@ -127,72 +115,26 @@ class StateObjects:
             calls = [partial(_names_of, self._store, [*uses.values()]) for _, uses in part]
             for (segment, uses), found in zip(part, self._store.together(calls), strict=True):
                 for use, names in zip(uses, found, strict=True):
-                    self._named[segment, use] = names
                     self._names |= names
+                    if use == _WHOLE:
+                        self.whole[segment] = names
         self._uses.clear()
         return self._names
-
-    def page_objects(self) -> dict[PagePlace, frozenset[str]]:
-        """Return the objects of the RowSets in each page of tables that was read.
-
-        Requires: `read` was called after the last state was added.
-        """
-        found: dict[PagePlace, frozenset[str]] = {}
-        for place, tables in self._loaded.pages_in(self._pages):
-            if not self._loaded.knows(place, objects=True):
-                names = (name for table in tables for name in self._of_table(table))
-                found[place] = frozenset(names)
-        return found
-
-    def summary(self) -> StateSummary:
-        """Return the summary of the remembered states, and of those added with their anchors.
-
-        The summary is empty if a page of one of the states could not be read. The tables of that
-        page were then read from the log. Requires: `read` was called after the last state was
-        added.
-        """
-        pages = [source for source in self._spans if isinstance(source, PagePlace)]
-        if not all(map(self._loaded.has, pages)):
-            return NO_STATES
-        lengths = self._remembered.parts() | {part.object: part.length for part in self.parts}
-        spans = self._remembered.spans()
-        for source, (first, last) in self._spans.items():
-            for name in self._of_source(source, lengths):
-                before = spans.get(name, (first, last))
-                spans[name] = (min(before[0], first), max(before[1], last))
-        return summary_of(self._roots, spans, lengths)
-
-    def _of_source(self, source: _Source, lengths: dict[str, int]) -> Iterable[str]:
-        """Return the objects of a source, and note the length of those that a summary knows."""
-        if isinstance(source, str):
-            return (source,)
-        if not isinstance(source, PagePlace):
-            return self._named[source]
-        if self._loaded.knows(source, objects=True):
-            page = self._loaded.known(source)
-            lengths.update(page.parts)
-            return {*page.parts, *(page.objects or ())}
-        tables = self._loaded.page(source) or ()
-        listed = {name for table in tables for name in table.listing_objects()}
-        return {*listed, *(name for table in tables for name in self._of_table(table))}
-
-    def _of_table(self, table: TableState) -> Iterator[str]:
-        for ref in table.rowsets.segments:
-            yield from self._named[ref.segment.object, _use(table, ref)]
 
 
 def _names_of(
     store: ObjectStore, users: Sequence[tuple[TableState, EntrySegmentRef]]
-) -> list[set[str]]:
+) -> list[frozenset[str]]:
     """Return the objects of the live RowSets in one segment, for each of the users."""
     # A state with newly replaced columns is folded from epochs, so that its tables have columns.
-    whole = next((each for each in users if _has_replaced(each[0].rowsets)), None)
+    complete = next((each for each in users if _has_replaced(each[0].rowsets)), None)
     states = [user.rowsets for user, _ in users]
-    if whole is not None:
-        block = read_entry_segment(store, *whole)
-        return [{*block.updated(each.dropped, each.amended).object_ids()} for each in states]
+    if complete is not None:
+        block = read_entry_segment(store, *complete)
+        live = (block.updated(each.dropped, each.amended) for each in states)
+        return [frozenset(each.object_ids()) for each in live]
     found = read_segment_objects(store, users[0][1])
-    return [{*found.live(each.dropped, each.amended)} for each in states]
+    return [frozenset(found.live(each.dropped, each.amended)) for each in states]
 
 
 def _has_replaced(rowsets: RowSets) -> bool:
@@ -202,7 +144,6 @@ def _has_replaced(rowsets: RowSets) -> bool:
 def _use(table: TableState, ref: EntrySegmentRef) -> _Use:
     first, last, rowsets = ref.first_id, ref.last_id, table.rowsets
     return (
-        (first, last),
         tuple((a, b) for a, b in rowsets.dropped if a <= last and first <= b),
         tuple(sorted((r, *each.objects()) for r, each in rowsets.amended.items() if ref.holds(r))),
     )

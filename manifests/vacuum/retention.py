@@ -6,26 +6,23 @@ Pure. Spec: docs/spec/vacuum.md#retention
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.later import later
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from colonnade.manifests.checkpoint import loaded_pages
-else:
-    loaded_pages = later("colonnade.manifests.checkpoint.loaded_pages")
 
 HOURS = "retention.hours"
 EPOCHS = "retention.epochs"
 """Table properties: how many hours an epoch stays readable after the next one, and how many of the
 newest epochs always stay.
 """
+
+Properties: TypeAlias = Mapping[TableId, Mapping[str, str]]
+"""The properties of all tables, by table id."""
 
 _HOUR_MS = 3_600_000
 _LONGEST_HOURS = 1e6
@@ -101,7 +98,7 @@ def check_numbers(hours: float | None = None, epochs: int | None = None) -> None
 
 
 def effective(
-    tables: Iterable[loaded_pages.TableRetention],
+    tables: Properties,
     hours: float | None = None,
     epochs: int | None = None,
     only: str | None = None,
@@ -117,24 +114,23 @@ def effective(
         _asked(retention_of(properties), hours, epochs)
         if only is None or table in with_own_statics(only)
         else retention_of(properties)
-        for table, properties in tables
+        for table, properties in tables.items()
     ] or [_asked(Retention(), hours, epochs)]
     return Retention(max(p.hours for p in policies), max(p.epochs for p in policies))
 
 
 def others_that_keep_more(
-    tables: Iterable[loaded_pages.TableRetention],
+    tables: Properties,
     names: Mapping[TableId, str],
     alone: Retention,
     only: str,
 ) -> tuple[str, ...]:
     """Return the tables besides `only` whose retention exceeds `alone`, the retention of `only`.
 
-    `names` has the names of all tables. Tables that are not in `tables` have the default retention.
+    `names` has the names of all tables.
     """
-    properties: dict[str | None, Mapping[str, str]] = dict(tables)
     asked = {
-        name: retention_of(properties.get(table, {}))
+        name: retention_of(tables[table])
         for table, name in names.items()
         if table not in with_own_statics(only)
     }

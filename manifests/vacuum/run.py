@@ -9,10 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from colonnade.manifests.checkpoint.page_summary import (
-    Summaries,
-    write_summaries,
-)
+from colonnade.manifests.checkpoint.segment_names import write_names
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     CommitUnknownError,
@@ -95,11 +92,10 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         if request.dry_run:
             return _result(found, None, found.removal, dry_run=True)
         result = _carry_out(log, found)
-        summaries = Summaries(found.loaded.summaries(found.page_objects), found.states)
-        if summaries != found.known:
+        if found.whole != found.known:
             # The vacuum is done: without the file, the next one only reads more.
             with suppress(StoreError, NotFoundError):
-                write_summaries(log.store, summaries)
+                write_names(log.store, found.whole)
         return result
     except CorruptionError as error:
         # If the database was dropped, its objects are not lost. This call then raises

@@ -42,7 +42,7 @@ def test_vacuum_understands_each_name_that_is_built(number: int, column: int) ->
     }
     kinds = {
         names.HINT: "cache",
-        names.SUMMARIES: "cache",
+        names.SEGMENT_NAMES: "cache",
         names.JOURNAL: "other",
         names.OLDER_JOURNAL: "other",
         names.epoch_name(number): "epoch",

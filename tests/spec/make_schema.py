@@ -14,9 +14,9 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from colonnade.manifests.arrays.entry_segment import EntrySegmentBody
 from colonnade.manifests.checkpoint.anchor_list import AnchorListBody
-from colonnade.manifests.checkpoint.page_summary import SummariesBody
 from colonnade.manifests.checkpoint.paged_map import Page
 from colonnade.manifests.checkpoint.root import Hint, Root, TableRecord
+from colonnade.manifests.checkpoint.segment_names import SegmentNamesBody
 from colonnade.manifests.model.epoch import Epoch, FreedBlock
 from colonnade.manifests.model.schema import Model
 from colonnade.tableformat.rowset.footer import Footer
@@ -24,7 +24,7 @@ from colonnade.tableformat.rowset.footer import Footer
 PATH = Path(__file__).parents[2] / "docs" / "spec" / "schema.json"
 
 SEALED: tuple[type[Model], ...] = (
-    *(Epoch, FreedBlock, Hint, Root, EntrySegmentBody, AnchorListBody, Page, SummariesBody),
+    *(Epoch, FreedBlock, Hint, Root, EntrySegmentBody, AnchorListBody, Page, SegmentNamesBody),
     Footer,
 )
 """Every kind of sealed object. The body of each is of exactly one kind."""

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from colonnade.manifests.checkpoint.segment_names import read_names
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import CreateTable, DropRowSet, Lease, Pin, Tag
+from colonnade.manifests.object_names import SEGMENT_NAMES
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.spec.golden_logs import (
@@ -74,6 +76,15 @@ def test_an_earlier_log_reads_as_it_did() -> None:
     assert LOG.read(LOG.store()) == LOG.expected()
     with pytest.raises(NotFoundError, match=f"oldest readable epoch is {FLOOR}"):
         Log(LOG.store()).read_at(3)
+
+
+def test_the_names_in_segments_are_those_that_a_vacuum_reads() -> None:
+    store = LOG.store()
+    names = read_names(store)
+    assert any(names.values())
+    store.delete(SEGMENT_NAMES)
+    vacuum(Log(store), VacuumRequest(hours=1000, threads=1, trust_clock=True))
+    assert read_names(store) == names
 
 
 def test_the_log_is_still_written_the_same() -> None:

@@ -62,7 +62,7 @@ def test_all_tables_of_a_state_are_there_whatever_changed_since_its_checkpoint()
     state = log.commit(change(DropTable(table=names[2])), state)
     head = make_log(log.store, limits=SMALL).read_head()
     for each in (state, head):
-        assert by_id(LoadedPages().read(each)[1]) == by_id(each.tables.values())
+        assert by_id(LoadedPages().read(each)) == by_id(each.tables.values())
 
 
 def test_tables_in_a_lost_page_are_read_from_the_log() -> None:
@@ -71,7 +71,7 @@ def test_tables_in_a_lost_page_are_read_from_the_log() -> None:
     for name in state.stored_objects():
         store.delete(checkpoint_name(name))
     head = log.refresh(make_log(store, limits=SMALL).read_head())
-    assert by_id(LoadedPages().read(head)[1]) == expected
+    assert by_id(LoadedPages().read(head)) == expected
 
 
 def test_states_share_pages_and_each_is_read_once() -> None:
@@ -83,14 +83,14 @@ def test_states_share_pages_and_each_is_read_once() -> None:
     reader = make_log(watched, limits=SMALL)
     one, other = reader.read_at(state.epoch), reader.read_at(after.epoch)
     before = len(watched.trace)
-    assert len(list(loaded.read(one, seen)[1])) == 200
-    fresh = [table.id for table in loaded.read(other, seen)[1]]
+    assert len(list(loaded.read(one, seen))) == 200
+    fresh = [table.id for table in loaded.read(other, seen)]
     assert key in fresh
     assert len(fresh) < 20
     reads = Counter(call.name for call in watched.trace[before:])
     # A new bundle has copies of old pages, so only the bundles of both states are read.
     assert set(reads.values()) == {1}
-    assert list(loaded.read(other, seen)[1]) == []
+    assert list(loaded.read(other, seen)) == []
 
 
 def test_a_vacuum_decodes_the_columns_of_the_tables_that_changed_and_no_others(

@@ -20,7 +20,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     Tag,
 )
-from colonnade.manifests.object_names import CHECKPOINTS, COPIES, SUMMARIES, checkpoint_name
+from colonnade.manifests.object_names import CHECKPOINTS, COPIES, SEGMENT_NAMES, checkpoint_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.references import StateObjects
@@ -40,7 +40,7 @@ def test_objects_that_kept_states_share_are_stored_and_read_once() -> None:
         state = world.log.read_at(anchor.epoch, head=head)
         listed.update(ref.segment.object for ref in state.table("orders").rowsets.segments)
     assert listed.total() > 2 * len(listed)
-    world.store.delete(SUMMARIES)
+    world.store.delete(SEGMENT_NAMES)
     again = reads(world)
     floor = world.log.read_from_log(head.floor).table("orders").rowsets.segments
     of_floor = {ref.segment.object for ref in floor}

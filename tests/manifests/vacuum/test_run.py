@@ -12,7 +12,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.object_names import (
     CHECKPOINTS,
-    SUMMARIES,
+    SEGMENT_NAMES,
     checkpoint_name,
 )
 from colonnade.manifests.store.base import Data
@@ -95,7 +95,7 @@ def test_a_run_without_anything_to_do_leaves_no_epoch() -> None:
     assert world.log.read_head().epoch == first.epoch
 
 
-def test_a_run_whose_summaries_cannot_be_stored_has_not_failed(
+def test_a_run_whose_names_cannot_be_stored_has_not_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = World(limits=Limits(listed_anchors=1))
@@ -107,7 +107,7 @@ def test_a_run_whose_summaries_cannot_be_stored_has_not_failed(
     put, refused = world.store.put, []
 
     def refuse(name: str, data: Data, *, sync: bool) -> None:
-        if name == SUMMARIES:
+        if name == SEGMENT_NAMES:
             refused.append(name)
             raise StoreError("The store is busy.", retryable=True)
         put(name, data, sync=sync)

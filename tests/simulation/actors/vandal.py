@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.named_objects import named_objects
-from colonnade.manifests.object_names import HINT, SUMMARIES, checkpoint_name
+from colonnade.manifests.object_names import HINT, SEGMENT_NAMES, checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.floor import read_anchor
@@ -31,7 +31,7 @@ class Vandal:
             name = _of_an_anchor(world, order)
             world.damaged.add(name)
         else:
-            name = order.choice([*_cached(world), HINT, SUMMARIES])
+            name = order.choice([*_cached(world), HINT, SEGMENT_NAMES])
             world.damaged_caches.add(name)
         try:
             data = bytearray(disk.get(name))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
-from colonnade.manifests.checkpoint.paged_map import PagePlace
-from colonnade.manifests.checkpoint.state_summary import StateSummary
-from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.commit import conflicts, vacuum_conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
@@ -20,8 +15,8 @@ from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum import look, run
+from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
+from colonnade.manifests.vacuum import look, references, run
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
@@ -54,32 +49,19 @@ def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) ->
     return _commit_change(log, replace(change, all_victims=frozenset()), base)
 
 
-def _anywhere(place: PagePlace) -> PagePlace:
-    """The same for every page at an offset, whatever bundle has it."""
-    return place._replace(object="", length=0)
+def _overlooks_changes(table: TableState, ref: EntrySegmentRef) -> references._Use:
+    """A table that has changed RowSets of a segment is taken for one that has not."""
+    dropped, _ = _use(table, ref)
+    return dropped, ()
 
 
-def _with_stale_summaries() -> AbstractContextManager[Any]:
-    """A vacuum that takes every page at the same offset of any bundle for the same page."""
-    real = LoadedPages.read
-
-    def read(pages: LoadedPages, state: Snapshot, *seen: Any, **how: Any) -> Any:
-        if isinstance(state.tables, StoredTables):
-            stale = {_anywhere(place): each for place, each in pages._known.items()}
-            for place in state.tables.stored.places:
-                if _anywhere(place) in stale:
-                    pages._known.setdefault(place, stale[_anywhere(place)])
-        return real(pages, state, *seen, **how)
-
-    return patch.object(LoadedPages, "read", read)
+def _overlooks_drops(table: TableState, ref: EntrySegmentRef) -> references._Use:
+    """A table that has dropped RowSets of a segment is taken for one that has not."""
+    _, changed = _use(table, ref)
+    return (), changed
 
 
-def _knows_all_states(summary: StateSummary, roots: Collection[str]) -> StateSummary:
-    """A summary of some states is used as if it were one of all states."""
-    return replace(_of(summary, roots), roots=tuple(sorted(roots))) if summary.roots else summary
-
-
-_of = StateSummary.of
+_use = references._use
 
 
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
@@ -135,17 +117,14 @@ BUGS: tuple[Bug, ...] = (
         long=True,
     ),
     Bug(
-        "a vacuum trusts the summary of an earlier page of tables",
-        _with_stale_summaries,
+        "a vacuum takes the names in a segment for those of a table that has changed it",
+        lambda: patch.object(references, "_use", _overlooks_changes),
         actors=VACUUMED,
-        seeds=20,
     ),
     Bug(
-        "a vacuum trusts a summary of tags that lacks the newest one",
-        lambda: patch.object(StateSummary, "of", _knows_all_states),
+        "a vacuum takes the names in a segment for those of a table that has dropped some",
+        lambda: patch.object(references, "_use", _overlooks_drops),
         actors=(Writer(8), Reader(3), Keeper(4), Vacuumer(5)),
-        long=True,
-        seeds=50,
     ),
     Bug(
         "a vacuum removes the checkpoint that the hint leads to",

@@ -1,24 +1,23 @@
-"""A vacuum that knows pages of tables by their summaries finds what it would find in the pages."""
+"""A vacuum that knows the names in segments finds what it would find in the segments."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from colonnade.manifests.checkpoint import root, stored_tables
-from colonnade.manifests.checkpoint.page_summary import (
-    NO_SUMMARIES,
-    PageSummary,
-    Summaries,
-    decode_summaries,
-    encode_summaries,
-    read_summaries,
-    write_summaries,
-)
 from colonnade.manifests.checkpoint.paged_map import PagePlace, PageTable, empty_table
-from colonnade.manifests.checkpoint.state_summary import NO_STATES, summary_of
+from colonnade.manifests.checkpoint.segment_names import (
+    NOTHING_KNOWN,
+    SegmentNames,
+    decode_names,
+    encode_names,
+    read_names,
+    write_names,
+)
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import new_table_id
@@ -26,6 +25,7 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import seal, unseal
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
+    AddRowSet,
     DropRowSet,
     DropTable,
     Operation,
@@ -35,12 +35,12 @@ from colonnade.manifests.model.operations import (
     Txn,
     Untag,
 )
-from colonnade.manifests.object_names import SUMMARIES
+from colonnade.manifests.object_names import SEGMENT_NAMES, checkpoint_name
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from tests.faults import FaultyStore
-from tests.log_samples import ORDERS, change, database, make_log, table, vector
-from tests.manifests.checkpoint.test_state_summary import some_states
+from tests.log_samples import ORDERS, change, database, entry, make_log, table, vector
 from tests.manifests.checkpoint.test_stored_tables import SMALL, with_tables
 from tests.manifests.vacuum.world import World
 
@@ -53,49 +53,37 @@ PAGED = Limits(
     victims=5,
     listed_anchors=1,
 )
-ONE_PAGE = Summaries({PagePlace("1" * 32, 0, 9): PageSummary(1, {}, {})}, NO_STATES)
+ONE_SEGMENT: SegmentNames = {"1" * 32: frozenset({"2" * 32})}
 
 
-def some_pages(order: random.Random) -> dict[PagePlace, PageSummary]:
+def some_names(order: random.Random) -> SegmentNames:
     def ids(most: int) -> list[str]:
         return [order.randbytes(16).hex() for _ in range(order.randrange(most))]
 
-    def one() -> PageSummary:
-        hours = {"retention.hours": str(order.randrange(9))}
-        retention = {order.randbytes(8).hex(): hours for _ in range(order.choice((0, 0, 2)))}
-        parts = {name: order.randrange(2**40) for name in ids(4)}
-        objects = order.choice((None, frozenset(ids(30))))
-        return PageSummary(order.randrange(9), retention, parts, objects)
-
-    bundles = [*ids(5), "0" * 32]
-    return {
-        PagePlace(order.choice(bundles), at * 7, order.randrange(1, 99)): one()
-        for at in range(order.randrange(12))
-    }
+    return {segment: frozenset(ids(30)) for segment in (*ids(9), "0" * 32)}
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_summaries_are_read_as_they_were_written(seed: int) -> None:
-    order = random.Random(seed)
-    summaries = Summaries(some_pages(order), order.choice((NO_STATES, some_states(order))))
-    assert decode_summaries(encode_summaries(summaries), "a file") == summaries
+def test_names_are_read_as_they_were_written(seed: int) -> None:
+    names = some_names(random.Random(seed))
+    assert decode_names(encode_names(names), "a file") == names
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_summaries_that_were_cut_flipped_or_changed_are_no_summaries(seed: int) -> None:
+def test_names_that_were_cut_or_flipped_are_not_known(seed: int) -> None:
     order, store = random.Random(seed), MemoryStore()
     database(store)
-    summaries = Summaries(some_pages(order), some_states(order))
-    write_summaries(store, summaries)
-    data = bytearray(store.get(SUMMARIES))
-    assert read_summaries(store) == summaries
+    names = some_names(order)
+    write_names(store, names)
+    data = bytearray(store.get(SEGMENT_NAMES))
+    assert read_names(store) == names
     at = order.randrange(1, len(data))
     if seed % 2:
         data[at] ^= 1 << order.randrange(8)
     else:
         del data[at:]
-    store.put(SUMMARIES, bytes(data), sync=True)
-    assert read_summaries(store) == NO_SUMMARIES
+    store.put(SEGMENT_NAMES, bytes(data), sync=True)
+    assert read_names(store) == NOTHING_KNOWN
 
 
 def _stated(field: str, number: int) -> bytes:
@@ -106,53 +94,42 @@ def _stated(field: str, number: int) -> bytes:
     ("old", "new"),
     [
         (b'"format_version":1', b'"format_version":2'),
-        (b'"pages":1', b'"pages":1,"colours":2'),
-        (_stated("object_counts", 1), _stated("object_counts", -2)),
-        (_stated("object_counts", 1), _stated("object_counts", 2)),
-        (_stated("part_counts", 1), _stated("part_counts", 2)),
-        (_stated("part_counts", 1), _stated("part_counts", -1)),
-        (_stated("bundle_indexes", 0), _stated("bundle_indexes", 1)),
-        (_stated("firsts", 0), _stated("firsts", -1)),
-        (_stated("firsts", 0), _stated("firsts", 1)),
-        (_stated("lasts", 0), _stated("lasts", 1)),
-        (b'"count":1', b'"count":2'),
+        (b'"segments":1', b'"segments":1,"colours":2'),
+        (b'"segments":1', b'"segments":2'),
+        (b'"segments":1', b'"segments":1000000000000000'),
+        (_stated("counts", 1), _stated("counts", -1)),
+        (_stated("counts", 1), _stated("counts", 2)),
     ],
 )
-def test_summaries_of_another_version_or_with_wrong_counts_are_not_used(
+def test_names_of_another_version_or_with_wrong_counts_are_not_known(
     old: bytes, new: bytes
 ) -> None:
     store = MemoryStore()
     database(store)
-    page = PageSummary(1, {}, {"2" * 32: 5}, frozenset({"3" * 32}))
-    states = summary_of(["4" * 32], {"5" * 32: (0, 0)}, {})
-    write_summaries(store, Summaries({PagePlace("1" * 32, 0, 9): page}, states))
-    body = unseal(store.get(SUMMARIES), SUMMARIES)
+    write_names(store, ONE_SEGMENT)
+    body = unseal(store.get(SEGMENT_NAMES), SEGMENT_NAMES)
     assert old in body
-    store.put(SUMMARIES, seal(body.replace(old, new)), sync=True)
-    assert read_summaries(store) == NO_SUMMARIES
+    store.put(SEGMENT_NAMES, seal(body.replace(old, new)), sync=True)
+    assert read_names(store) == NOTHING_KNOWN
 
 
-def test_without_pages_there_is_no_file_and_none_without_a_log() -> None:
+def test_without_segments_there_is_no_file_and_none_without_a_log() -> None:
     store = MemoryStore()
     with pytest.raises(NotFoundError):
-        write_summaries(store, ONE_PAGE)
+        write_names(store, ONE_SEGMENT)
     database(store)
-    write_summaries(store, ONE_PAGE)
-    write_summaries(store, NO_SUMMARIES)
-    assert SUMMARIES not in {info.name for info in store.list("")}
+    write_names(store, ONE_SEGMENT)
+    write_names(store, NOTHING_KNOWN)
+    assert SEGMENT_NAMES not in {info.name for info in store.list("")}
 
 
-def test_summaries_that_would_be_too_large_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_would_be_too_many_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore()
     database(store)
-    write_summaries(store, ONE_PAGE)
-    monkeypatch.setattr("colonnade.manifests.checkpoint.page_summary.SIZE_LIMIT", 100)
-    write_summaries(store, ONE_PAGE)
-    assert SUMMARIES not in {info.name for info in store.list("")}
-
-
-def stored_summaries(world: World) -> bool:
-    return read_summaries(world.store) != NO_SUMMARIES
+    write_names(store, ONE_SEGMENT)
+    monkeypatch.setattr("colonnade.manifests.checkpoint.segment_names.SIZE_LIMIT", 100)
+    write_names(store, ONE_SEGMENT)
+    assert SEGMENT_NAMES not in {info.name for info in store.list("")}
 
 
 def some_change(world: World, order: random.Random, others: list[Any]) -> list[Operation]:
@@ -183,7 +160,7 @@ def some_change(world: World, order: random.Random, others: list[Any]) -> list[O
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 60))]
 )
-def test_a_vacuum_removes_the_same_with_summaries_and_without(seed: int) -> None:
+def test_a_vacuum_removes_the_same_with_known_names_and_without(seed: int) -> None:
     """Both plans are compared before each vacuum, for each way to ask for one."""
     order = random.Random(seed)
     world = World(order.choice((3, 8, 1000)), limits=PAGED)
@@ -202,14 +179,14 @@ def test_a_vacuum_removes_the_same_with_summaries_and_without(seed: int) -> None
                 for hours in (None, 0, 2)
                 for only in (None, ORDERS, others[0])
             ]
-            known = world.store.get(SUMMARIES) if stored_summaries(world) else None
+            known = world.store.get(SEGMENT_NAMES) if read_names(world.store) else None
             quick = [plan_vacuum(world.log, each) for each in requests]
-            world.store.delete(SUMMARIES)
+            world.store.delete(SEGMENT_NAMES)
             assert [plan_vacuum(world.log, each) for each in requests] == quick
             if known is not None:
                 compared += 1
                 victims += sum(len(each.files) for each in quick)
-                world.store.put(SUMMARIES, known, sync=True)
+                world.store.put(SEGMENT_NAMES, known, sync=True)
             world.vacuum(order.choice((None, 0, 2)))
             world.check()
     assert compared > 1
@@ -219,41 +196,28 @@ def test_a_vacuum_removes_the_same_with_summaries_and_without(seed: int) -> None
     world.check_tidy()
 
 
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note the ids of all tables that are decoded from now on."""
-    real, found = root.decode_table_record, list[str]()
-
-    def counted(value: Any, *arguments: Any) -> Any:
-        found.append(value["id"])
-        return real(value, *arguments)
-
-    monkeypatch.setattr(stored_tables, "decode_table_record", counted)
-    return found
-
-
 NOW = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
 
 
-def test_a_vacuum_of_many_tables_reads_those_that_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, log, state = with_tables(700)
-    vacuum(log, NOW)
-    found = decoded(monkeypatch)
-    for number in range(3):
+def _segments(tables: Iterable[TableState]) -> set[str]:
+    return {checkpoint_name(name) for table in tables for name in table.listing_objects()}
+
+
+def test_a_vacuum_of_many_tables_reads_the_segments_of_those_that_changed() -> None:
+    store, log, state = with_tables(400)
+    adds = [AddRowSet(table=key, rowset=entry()) for key in state.table_names()]
+    log.commit(change(*adds), state)
+    assert vacuum(log, NOW).epoch is not None
+    for _ in range(3):
         state = log.read_head()
-        key = state.table("t7").id
-        log.commit(change(SetComment(table=key, comment=str(number))), state)
-        found.clear()
+        tables = [state.tables[key] for key in state.table_names()]
+        changed = [state.table(f"t{number}") for number in range(10)]
+        log.commit(change(*(AddRowSet(table=t.id, rowset=entry()) for t in changed)), state)
         watched = FaultyStore(store)
-        assert (
-            vacuum(make_log(watched, start_ms=10**6 + number * 10**5, limits=SMALL), NOW).epoch
-            is not None
-        )
-        assert key in found
-        assert len(found) < 100
-        assert len(watched.trace) < 200
-    found.clear()
-    assert vacuum(log, NOW).epoch is None
-    assert found == []
+        later = make_log(watched, start_ms=10**6 + state.epoch * 10**5, limits=SMALL)
+        assert vacuum(later, NOW).epoch is not None
+        read = Counter(call.name for call in watched.trace if call.operation == "get")
+        assert not (_segments(tables) - _segments(changed)).intersection(read)
 
 
 def test_a_vacuum_makes_the_places_of_one_state_and_of_pages_that_differ(
