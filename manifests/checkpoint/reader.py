@@ -159,7 +159,7 @@ def _read_entry_segment(
         return read_checkpoint_object(store, segment.object, segment.check.length, decode)
     except NotFoundError as error:
         location = store.locate(checkpoint_name(segment.object))
-        problem = f"{location}, a part of the log, is missing."
+        problem = f"{location}, a part of the log, is missing: restore it."
         raise MissingObjectError(problem, segment.object) from error
 
 
