@@ -14,6 +14,7 @@ from benchmarks.measure import Figure, interleave, lineitem
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import bind, col, evaluate, prune
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -63,7 +64,7 @@ class Shelf:
         keep = partial(prune, bind(col(KEY) == key, self.schema))
         wanted = [self.schema.field(KEY).id]
         for entry in self.entries:
-            reader = RowSetReader(self.store, "", as_written(entry))
+            reader = RowSetReader(self.store, View.written(""), as_written(entry))
             for _, batch in reader.read(self.schema.fields, keep=keep, keep_columns=wanted):
                 yield batch
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from benchmarks.measure import Figure, interleave, lineitem
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter
@@ -50,7 +51,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     def decode() -> None:
         [(store, entries)] = encoded
         for entry in entries:
-            for _ in RowSetReader(store, "", as_written(entry)).read(schema.fields):
+            for _ in RowSetReader(store, View.written(""), as_written(entry)).read(schema.fields):
                 pass
 
     def decode_parquet() -> None:

@@ -45,7 +45,7 @@ def row_changes(
     """Return what the epoch after `before` did to the rows of a table, besides compactions."""
     table = TableId(table_id)
     there = {} if table not in before.tables else _live(log, before, table)
-    gone = {rowset: _rows(log, table, each.amendments.vector) for rowset, each in there.items()}
+    gone = {rowset: _rows(log, table, each.vector) for rowset, each in there.items()}
     deleted: dict[int, FrozenBitMap] = {}
     added: list[int] = []
     origin: ReplaceRows | None = None
@@ -78,11 +78,7 @@ def row_changes(
             old[place]: at for at, place in zip(new, places.tolist(), strict=True) if place != NEW
         }
         assert len(moved) == (places != NEW).sum(), "a row was replaced twice"
-    left_out = {
-        (rowset, row)
-        for rowset in added
-        for row in _rows(log, table, now[rowset].amendments.vector)
-    }
+    left_out = {(rowset, row) for rowset in added for row in _rows(log, table, now[rowset].vector)}
     assert left_out.isdisjoint(moved.values()), "a row that is not added replaces one"
     inserted = frozenset(new) - left_out - set(moved.values())
     return RowChanges(inserted, frozenset(old.values()) - moved.keys(), moved)
@@ -92,10 +88,11 @@ def places(log: LogReader, state: Snapshot, name: str, key: str = "k") -> dict[i
     """Where the row of each key is in a table. All keys differ."""
     [table] = (each for each in state.tables.values() if each.name == name)
     found: dict[int, Place] = {}
-    for rowset in log.read_rowsets(table):
-        gone = deleted_rows(log.store, table, rowset)
+    view = log.view(table)
+    for rowset in view.rowsets:
+        gone = deleted_rows(log.store, view, rowset)
         field = table.schema.field(key)
-        for first, batch in RowSetReader(log.store, table.prefix, rowset).read([field]):
+        for first, batch in RowSetReader(log.store, view, rowset).read([field]):
             for row, number in enumerate(batch.column(0).to_pylist(), first):
                 if row not in gone:
                     assert number not in found
@@ -114,7 +111,7 @@ def changes_of(before: dict[int, Place], after: dict[int, Place], renewed: set[i
 
 
 def _live(log: LogReader, state: Snapshot, table: TableId) -> dict[int, LiveRowSet]:
-    return {each.id: each for each in log.read_rowsets(state.tables[table], which="stored")}
+    return {each.id: each for each in log.read_rowsets(state.tables[table], which="all")}
 
 
 def _rows(log: LogReader, table: TableId, vector: DeletionVectorEntry | None) -> FrozenBitMap:

@@ -98,11 +98,9 @@ class World:
 
     def gone(self, rowset: LiveRowSet) -> FrozenBitMap:
         """The rows of a RowSet that its vector deletes."""
-        if rowset.amendments.vector is None:
+        if rowset.vector is None:
             return FrozenBitMap()
-        return read_deletion_vector(
-            self.store, PREFIX, rowset.amendments.vector, rowset.entry.rows
-        ).rows
+        return read_deletion_vector(self.store, PREFIX, rowset.vector, rowset.entry.rows).rows
 
     def live(self, at: Snapshot) -> dict[Handler, Row]:
         """The rows of an epoch by their handlers."""
@@ -117,7 +115,7 @@ class World:
     def rows(self, rowset: LiveRowSet) -> list[Row]:
         """The rows of a RowSet, with the columns that were replaced."""
         rows = self.held[rowset.entry.object]
-        for replacement in rowset.amendments.replacements:
+        for replacement in rowset.replacements:
             for column in replacement.columns:
                 values = self.replaced[replacement.object]
                 rows = [
@@ -229,7 +227,7 @@ class World:
                 columns=(column,), object=made.object, place="packed", bytes=7, footer=made.footer
             ),
             changed=None if every else write_deletion_vector(self.store, PREFIX, JOB, vector),
-            predecessors=rowset.amendments.holders({column}) or None,
+            predecessors=rowset.holders({column}) or None,
         )
 
     def compact(self, base: Snapshot, ids: Iterable[int], *, ordered: bool = False) -> Statement:
@@ -253,8 +251,7 @@ class World:
         op = Compaction(
             table=ORDERS,
             inputs=tuple(
-                CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.amendments.vector)
-                for r in inputs
+                CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.vector) for r in inputs
             ),
             outputs=tuple(
                 CompactionOutput(rowset=self.rowset([row for _, row in part])) for part in parts

@@ -6,7 +6,7 @@ without a million objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -17,9 +17,9 @@ from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
 from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions, partitions_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
-from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
+from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.replaced_columns import with_replacements
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
@@ -144,15 +144,16 @@ class AddedEntries:
 class EntryBlock:
     """RowSets as arrays. `objects` has 16 bytes for each RowSet.
 
-    Three mappings hold values that few RowSets have, by index: `irregular_cuts`, `data`,
-    `amendments`.
+    Four mappings hold values that few RowSets have, by index: `irregular_cuts`, `data`, `vectors`,
+    `replacements`.
     """
 
     numbers: Mapping[str, Integers]
     objects: NDArray[np.uint8]
     irregular_cuts: Mapping[int, tuple[int, ...]]
     data: Mapping[int, str]
-    amendments: Mapping[int, Amendments]
+    vectors: Mapping[int, DeletionVectorEntry]
+    replacements: Mapping[int, tuple[ColumnReplacement, ...]]
     columns: Mapping[int, StatisticsBlock]
     partitioned: Partitions
 
@@ -183,18 +184,18 @@ class EntryBlock:
     def byte_counts(self) -> Integers:
         """Stored bytes."""
         counts = self.numbers["bytes"]
-        if self.amendments:
+        if self.replacements:
             counts = counts.copy()
-            for row, amendments in self.amendments.items():
-                counts[row] += amendments.byte_count
+            for row, replacements in self.replacements.items():
+                counts[row] += sum(each.bytes for each in replacements)
         return counts
 
     @property
     def deleted(self) -> Integers:
         """The numbers of rows that deletion vectors delete."""
         counts = np.zeros(len(self), np.int64)
-        for row, amendments in self.amendments.items():
-            counts[row] = amendments.deleted_count
+        for row, vector in self.vectors.items():
+            counts[row] = vector.cardinality
         return counts
 
     def bounds(self) -> BoundsTable:
@@ -235,13 +236,13 @@ class EntryBlock:
             values = self.partitioned.keys[int(self.partitioned.index[row])][1]
             entry["partition"] = values or None
             model = RowSetEntry.model_validate(entry)
-            found.append(LiveRowSet(rowset, epoch, model, self.amendments.get(row, UNAMENDED)))
+            later = self.vectors.get(row), self.replacements.get(row, ())
+            found.append(LiveRowSet(rowset, epoch, model, *later))
         return found
 
     def object_ids(self) -> list[str]:
         """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
-        later = (name for each in self.amendments.values() for name in each.objects())
-        return [*object_ids(self.objects), *later]
+        return [*object_ids(self.objects), *later_objects(self.vectors, self.replacements)]
 
     def take(self, rows: Integers) -> EntryBlock:
         """Return the entries at these indexes, in this order."""
@@ -251,14 +252,15 @@ class EntryBlock:
             self.objects[rows],
             {place[old]: cuts for old, cuts in self.irregular_cuts.items() if old in place},
             {place[old]: data for old, data in self.data.items() if old in place},
-            {place[old]: found for old, found in self.amendments.items() if old in place},
+            {place[old]: found for old, found in self.vectors.items() if old in place},
+            {place[old]: found for old, found in self.replacements.items() if old in place},
             {column: block.take(rows) for column, block in self.columns.items()},
             self.partitioned.take(rows),
         )
 
     @property
     def _sparse(self) -> bool:
-        return bool(self.irregular_cuts or self.data or self.amendments)
+        return bool(self.irregular_cuts or self.data or self.vectors or self.replacements)
 
     def updated(
         self, dropped: Sequence[tuple[int, int]], amended: Mapping[int, LaterAmendments]
@@ -280,11 +282,8 @@ class EntryBlock:
     def _with_vectors(self, vectors: Mapping[int, DeletionVectorEntry]) -> EntryBlock:
         """Return the entries after rows were deleted."""
         found = np.isin(self.ids, np.fromiter(vectors, np.int64, len(vectors)))
-        changed = {
-            row: self.amendments.get(row, UNAMENDED).with_vector(vectors[int(self.ids[row])])
-            for row in np.flatnonzero(found).tolist()
-        }
-        return replace(self, amendments={**self.amendments, **changed}) if changed else self
+        changed = {row: vectors[int(self.ids[row])] for row in np.flatnonzero(found).tolist()}
+        return replace(self, vectors={**self.vectors, **changed}) if changed else self
 
     def _with_columns(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
         """Return the entries after columns were replaced. The changed RowSets are last."""
@@ -303,6 +302,15 @@ def object_ids(objects: NDArray[np.uint8]) -> list[str]:
     """Return object ids as text, from rows of 16 bytes."""
     digits = objects.tobytes().hex()
     return [digits[at : at + 32] for at in range(0, len(digits), 32)]
+
+
+def later_objects(
+    vectors: Mapping[int, DeletionVectorEntry],
+    replacements: Mapping[int, tuple[ColumnReplacement, ...]],
+) -> Iterator[str]:
+    """Yield the ids of the objects of deletion vectors and of replaced columns."""
+    yield from (each.object for each in vectors.values())
+    yield from (each.object for held in replacements.values() for each in held)
 
 
 def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
@@ -331,7 +339,8 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         objects.reshape(len(entries), 16),
         {i: e.cuts for i, e in enumerate(entries) if not isinstance(e.cuts, int)},
         {i: e.data for i, e in enumerate(entries) if e.data is not None},
-        {i: r.amendments for i, r in enumerate(rowsets) if r.amendments},
+        {i: r.vector for i, r in enumerate(rowsets) if r.vector},
+        {i: r.replacements for i, r in enumerate(rowsets) if r.replacements},
         {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
         partitions_of(entries),
     )
@@ -353,7 +362,8 @@ def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
             for i, v in b.irregular_cuts.items()
         },
         {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.data.items()},
-        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.amendments.items()},
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.vectors.items()},
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.replacements.items()},
         {c: concat_statistics([b.columns.get(c) for b in blocks], lengths) for c in columns},
         concat_partitions([b.partitioned for b in blocks]),
     )

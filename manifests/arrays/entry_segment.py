@@ -10,7 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from colonnade.manifests.arrays.entry_block import NUMBERS, PLACES, UNSTATED, EntryBlock, object_ids
+from colonnade.manifests.arrays.entry_block import (
+    NUMBERS,
+    PLACES,
+    UNSTATED,
+    EntryBlock,
+    later_objects,
+    object_ids,
+)
 from colonnade.manifests.arrays.json_arrays import (
     Integers,
     decode_between,
@@ -42,7 +49,6 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.snapshot import EntrySegmentRef, TableState
 from colonnade.manifests.state.sort_order import check_order
@@ -105,19 +111,17 @@ def encode_entry_segment(table: str, block: EntryBlock) -> bytes:
     numbers: dict[str, Any] = {name: encode_integers(arrays[name]) for name in NUMBERS}
     partitions, index = block.partitioned.keys, block.partitioned.index
     partitioned = any(values for _, values in partitions)
-    amended = block.amendments.items()
-    replacements = {row: each.replacements for row, each in amended if each.replacements}
     body = EntrySegmentBody(
         table=table,
         count=len(block),
         objects=encode_objects(block.objects),
         irregular_cuts=dict(block.irregular_cuts),
         data=dict(block.data),
-        vectors={row: each.vector for row, each in amended if each.vector},
+        vectors=dict(block.vectors),
         columns={column: encode_statistics(s) for column, s in block.columns.items()},
         partitions=tuple(values for _, values in partitions) if partitioned else None,
         partition_indexes=encode_integers(index) if partitioned else None,
-        replacements=replacements or None,
+        replacements=dict(block.replacements) or None,
         **numbers,
     )
     return encode_model(body)
@@ -162,7 +166,8 @@ def decode_entry_segment(
         objects,
         body.irregular_cuts,
         body.data,
-        amendments_of(body),
+        body.vectors,
+        body.replacements or {},
         _decode_columns(body, table, name),
         _decode_partitions(body, numbers["partition_layout_ids"], table, name),
     )
@@ -179,17 +184,7 @@ def decode_entry_segment_objects(data: bytes, segment: EntrySegment, name: str) 
     verify(data, segment.check, name)
     body = decode_model(EntrySegmentBody, data, name)
     objects = decode_objects(body.objects, segment.rowset_count, name)
-    later = (name for each in amendments_of(body).values() for name in each.objects())
-    return [*object_ids(objects), *later]
-
-
-def amendments_of(body: EntrySegmentBody) -> dict[int, Amendments]:
-    """Return the amendments by index, of the RowSets that have any."""
-    vectors, replacements = body.vectors, body.replacements or {}
-    return {
-        row: Amendments(vectors.get(row), replacements.get(row, ()))
-        for row in {**vectors, **replacements}
-    }
+    return [*object_ids(objects), *later_objects(body.vectors, body.replacements or {})]
 
 
 def _decode_number(field: str, array: IntegerArray, count: int, name: str) -> Integers:
@@ -229,7 +224,7 @@ def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
     count = len(block)
     irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
     inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
-    keys = (*block.irregular_cuts, *block.data, *block.amendments)
+    keys = (*block.irregular_cuts, *block.data, *block.vectors, *block.replacements)
     first, last = block.numbers["first_written_ms"], block.numbers["last_written_ms"]
     if (
         set(irregular) != set(block.irregular_cuts)
@@ -238,7 +233,7 @@ def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
         or bool((first > last).any() or ((first == UNSTATED) != (last == UNSTATED)).any())
         or int(block.ids.max()) > ref.last_id
         or len(np.unique(block.ids)) != count
-        or any(each.deleted_count > block.rows[row] for row, each in block.amendments.items())
+        or any(each.cardinality > block.rows[row] for row, each in block.vectors.items())
     ):
         raise CorruptionError(f"{name} is malformed: its arrays do not fit together.")
     found = (block.rows.sum(), block.deleted.sum(), block.byte_counts.sum())
@@ -255,8 +250,10 @@ def split_block(
     inline = np.zeros(len(block), np.int64)
     for row, data in ordered.data.items():
         inline[row] += len(data)
-    for row, amendments in ordered.amendments.items():
-        inline[row] += amendments.inline_length
+    for row, vector in ordered.vectors.items():
+        inline[row] += len(vector.data or "")
+    for row, replacements in ordered.replacements.items():
+        inline[row] += sum(len(each.data or "") for each in replacements)
     filled = np.cumsum(inline)
     start = 0
     while start < len(ordered):

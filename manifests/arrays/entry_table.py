@@ -16,11 +16,8 @@ from colonnade.manifests.model.statistics import bound_prefix
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet
 
-Which: TypeAlias = Literal["live", "tombstones", "all", "stored"]
-"""RowSets with live rows, RowSets of tombstones, or both.
-
-`live` and `all` carry what the table hides of them. `stored` are both in their stored form.
-"""
+Which: TypeAlias = Literal["live", "tombstones", "all"]
+"""RowSets with live rows, RowSets of tombstones, or both."""
 
 
 class EntryTable(Sequence[LiveRowSet]):
@@ -121,7 +118,7 @@ def _kept(part: Entries, keep: Keep | None) -> Integers:
 
 
 def _chosen(part: Entries, rowsets: Integers, which: Which) -> Integers:
-    if which in ("all", "stored"):
+    if which == "all":
         return rowsets
     buried = part.deleted[rowsets] == part.rows[rowsets]
     return np.asarray(rowsets[buried if which == "tombstones" else ~buried], np.int64)

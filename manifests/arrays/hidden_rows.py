@@ -18,58 +18,53 @@ from colonnade.manifests.arrays.expired import expired_regions, expired_values
 from colonnade.manifests.arrays.region_bounds import meets, meets_each
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
+from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import WHOLE
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 
 
-def visible(
-    table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int | None = None
-) -> list[LiveRowSet]:
-    """Return the RowSets that may have visible rows, each with what it hides.
+def view_of(table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int | None) -> View:
+    """Return a view of those RowSets that may have visible rows at a time; None: nothing expires.
 
-    Rows of range tombstones are hidden. If the table is seen at a time (`TableState.now_ms`, or
-    `now_ms`), so are rows and values that have expired then. Costs a few array operations, and one
-    object for each RowSet that meets a region. Raises CorruptionError for damaged statistics.
+    Rows of range tombstones are hidden, and so are rows and values that have expired. Costs a few
+    array operations. Raises CorruptionError for damaged statistics.
     """
-    now = table.now_ms if now_ms is None else now_ms
-    lives = table.lifetimes if now is not None else None
+    lives = table.lifetimes if now_ms is not None else None
+    view = replace(View.stored(table, rowsets), now_ms=now_ms if lives else None)
     if not rowsets or not (table.range_tombstones or lives):
-        return list(rowsets)
-    shown = list(rowsets)
-    if lives is not None and lives.counts_from_write:
-        shown = [_dated(each, lives.since_ms) for each in shown]
-    found = _Found(_bounds(table, shown))
+        return view
+    dated = [_dated(each, lives) for each in rowsets] if lives else rowsets
+    found = _Found(_bounds(table, dated))
     if table.range_tombstones:
-        _hide_deleted(found, table, shown)
-    if lives is not None and now is not None:
-        found.hide(expired_regions(table, now))
-        for mask in expired_values(table, now):
+        _hide_deleted(found, table, rowsets)
+    if lives is not None and now_ms is not None:
+        found.hide(expired_regions(table, now_ms))
+        for mask in expired_values(table, now_ms):
             found.mask(mask)
-    return [found.amended(at, rowset) for at, rowset in enumerate(shown) if not found.whole[at]]
+    return found.shown(view, dated)
 
 
-def with_expired_values(
-    table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int
-) -> list[LiveRowSet]:
-    """Return RowSets with the masks of values that have expired at a time, and no row hidden.
+def view_of_values(table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int | None) -> View:
+    """Return a view in which values that have expired at a time are NULL, and no row has expired.
 
-    Raises the errors of `visible`.
+    Raises the errors of `view_of`.
     """
     lives = table.lifetimes
     if lives is None or not lives.columns:
-        return list(rowsets)
+        return view_of(table, rowsets, None)
     values = lives.model_copy(update={"rows_ms": None, "expires_column": None})
-    return visible(replace(table, range_tombstones=(), lifetimes=values), rowsets, now_ms)
+    return view_of(replace(table, lifetimes=values), rowsets, now_ms)
 
 
-def _dated(rowset: LiveRowSet, since_ms: int) -> LiveRowSet:
-    """Return a RowSet that states when its rows were written."""
-    if rowset.entry.written_ms is not None:
+def _dated(rowset: LiveRowSet, lives: Lifetimes) -> LiveRowSet:
+    """Return a RowSet that states when its rows were written, if that may decide something."""
+    if rowset.entry.written_ms is not None or not lives.counts_from_write:
         return rowset
-    entry = rowset.entry.model_copy(update={"written_ms": (since_ms, since_ms)})
-    return replace(rowset, entry=entry)
+    times = (lives.since_ms, lives.since_ms)
+    return replace(rowset, entry=rowset.entry.model_copy(update={"written_ms": times}))
 
 
 class _Found:
@@ -93,15 +88,19 @@ class _Found:
         for at in np.flatnonzero(some).tolist():
             self._masks.setdefault(at, []).append(mask)
 
-    def amended(self, at: int, rowset: LiveRowSet) -> LiveRowSet:
-        if at not in self._hidden and at not in self._masks:
-            return rowset
-        amendments = replace(
-            rowset.amendments,
-            hidden=tuple(self._hidden.get(at, ())),
-            masks=tuple(_stated(each, rowset) for each in self._masks.get(at, ())),
+    def shown(self, view: View, dated: Sequence[LiveRowSet]) -> View:
+        """Return a view without the RowSets that are wholly hidden, and with what the rest hide."""
+        shown = np.flatnonzero(~self.whole).tolist()
+        return replace(
+            view,
+            rowsets=tuple(view.rowsets[at] for at in shown),
+            hidden={dated[at].id: tuple(self._hidden[at]) for at in shown if at in self._hidden},
+            masks={
+                dated[at].id: tuple(_stated(each, dated[at]) for each in self._masks[at])
+                for at in shown
+                if at in self._masks
+            },
         )
-        return replace(rowset, amendments=amendments)
 
 
 def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:

@@ -12,15 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from colonnade.manifests.arrays.entry_block import object_ids
-from colonnade.manifests.arrays.entry_segment import EntrySegmentBody, amendments_of
+from colonnade.manifests.arrays.entry_segment import EntrySegmentBody
 from colonnade.manifests.arrays.json_arrays import Integers, decode_integers, decode_objects
 from colonnade.manifests.model.codec import decode_model, verify
-from colonnade.manifests.state.amendments import (
-    NOTHING_LATER,
-    UNAMENDED,
-    Amendments,
-    LaterAmendments,
-)
+from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
+from colonnade.manifests.state.amendments import NOTHING_LATER, LaterAmendments
 from colonnade.manifests.state.snapshot import EntrySegmentRef
 
 
@@ -28,12 +24,13 @@ from colonnade.manifests.state.snapshot import EntrySegmentRef
 class SegmentObjects:
     """The objects that a segment names: by RowSet, without what else the entries say.
 
-    `amendments` are by position.
+    `vectors` and `replacements` are by position.
     """
 
     objects: list[str]
     ids: Integers
-    amendments: Mapping[int, Amendments]
+    vectors: Mapping[int, DeletionVectorEntry]
+    replacements: Mapping[int, tuple[ColumnReplacement, ...]]
 
     def live(
         self, dropped: Sequence[tuple[int, int]], amended: Mapping[int, LaterAmendments]
@@ -49,12 +46,11 @@ class SegmentObjects:
         assert not any(each.replaced for each in amended.values())
         for at in np.flatnonzero(alive).tolist():
             yield self.objects[at]
-            amendments = self.amendments.get(at, UNAMENDED)
-            vector = amended.get(int(self.ids[at]), NOTHING_LATER).vector
+            yield from (each.object for each in self.replacements.get(at, ()))
+            later = amended.get(int(self.ids[at]), NOTHING_LATER).vector
+            vector = later or self.vectors.get(at)
             if vector is not None:
-                amendments = amendments.with_vector(vector)
-            if amendments:
-                yield from amendments.objects()
+                yield vector.object
 
 
 def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> SegmentObjects:
@@ -67,4 +63,4 @@ def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> Segm
     count = ref.segment.rowset_count
     objects = object_ids(decode_objects(body.objects, count, name))
     ids = decode_integers(body.ids, count, name) + ref.first_id
-    return SegmentObjects(objects, ids, amendments_of(body))
+    return SegmentObjects(objects, ids, body.vectors, body.replacements or {})

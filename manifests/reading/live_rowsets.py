@@ -5,7 +5,7 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -14,14 +14,14 @@ import numpy as np
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
 from colonnade.manifests.arrays.entry_table import EntryTable, Which
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_entry_segment
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.reading.following import LogFollower
-from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import Statics, View
 
 
 class LiveRowSetReader(LogFollower):
@@ -33,34 +33,29 @@ class LiveRowSetReader(LogFollower):
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
 
         RowSets of tombstones have no live rows, and are left out unless `which` says otherwise.
-        Live RowSets carry what the table hides of them (`hidden_rows.py`), unless `which` asks for
-        their stored form.
 
         `keep` is applied to segments first, and only selected ones are read: one GET each, side by
         side. Reads nothing if the table has no segments. A million RowSets take seconds to make
         into objects; use `read_entries` for them.
         """
-        found = self.read_entries(table, keep, which=which).to_list()
-        if which in ("stored", "tombstones"):
-            return found
-        live = [each for each in found if not each.has_tombstones]
-        shown = self.with_statics(table, visible(table, live))
-        buried = [each for each in found if each.has_tombstones]
-        return sorted((*shown, *buried), key=lambda rowset: rowset.id) if buried else shown
+        return self.read_entries(table, keep, which=which).to_list()
 
-    def with_statics(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
-        """Return RowSets of a table, each with the place of the static values of its rows.
+    def view(self, table: TableState, keep: Keep | None = None) -> View:
+        """Return what a reader sees of the RowSets that `keep` selects. Costs as `read_rowsets`."""
+        return self.with_lookups(
+            table, view_of(table, self.read_rowsets(table, keep), table.now_ms)
+        )
+
+    def with_lookups(self, table: TableState, view: View) -> View:
+        """Return a view of a table that says where the static values of its rows are.
 
         Reads the RowSets of the table of static values, if the table has static columns.
         """
         statics = table.statics
-        if not rowsets or statics is None or not static_fields(table.schema):
-            return list(rowsets)
+        if not view.rowsets or statics is None or not static_fields(table.schema):
+            return view
         key = key_fields(table.partition_key, table.schema)
-        rows = StaticRows(statics.prefix, key, tuple(self.read_rowsets(statics)))
-        return [
-            replace(each, amendments=replace(each.amendments, statics=rows)) for each in rowsets
-        ]
+        return replace(view, statics=Statics(key, self.view(statics)))
 
     def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""
@@ -68,7 +63,7 @@ class LiveRowSetReader(LogFollower):
             return {}
         live = self.read_entries(table, ids=ids, which="all")
         wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
-        return {rowset.id: rowset for rowset in self.with_statics(table, live.at(wanted))}
+        return {rowset.id: rowset for rowset in live.at(wanted)}
 
     def read_entries(
         self,

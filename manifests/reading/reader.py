@@ -342,9 +342,9 @@ class LogReader(LiveRowSetReader):
     def _names(self, state: Snapshot, error: CorruptionError) -> bool:
         """Return whether a state names the object that an error misses."""
         return isinstance(error, MissingObjectError) and any(
-            error.object in rowset_objects(each.stored_entry, each.amendments.vector)
+            error.object in rowset_objects(each.stored_entry, each.vector)
             for table in state.tables.values()
-            for each in self.read_rowsets(table, which="stored")
+            for each in self.read_rowsets(table, which="all")
         )
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:

@@ -1,6 +1,7 @@
 """The state of a database after an epoch, and the fold that makes it from operations. Pure.
 
 snapshot.py  amendments.py     the state: tables, live RowSets, what came to them later
+view.py                        a state as one reader sees it
 fold.py                        a state and the next epoch make the next state
 table_fold.py  columns_fold.py  constraints_fold.py            parts of the fold
 identity_fold.py  primary_key_fold.py  lifetimes_fold.py  range_tombstones_fold.py

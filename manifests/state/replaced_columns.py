@@ -5,7 +5,7 @@ Spec: docs/spec/operations.md#replaced-columns
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
@@ -53,8 +53,18 @@ def with_replacement(rowset: LiveRowSet, operation: ReplaceColumn) -> LiveRowSet
     return replace(
         rowset,
         entry=entry.model_copy(update={"statistics": statistics}),
-        amendments=rowset.amendments.with_replacement(new),
+        replacements=(*_left(rowset.replacements, new.columns), new),
     )
+
+
+def _left(
+    replacements: Iterable[ColumnReplacement], columns: Collection[int]
+) -> Iterator[ColumnReplacement]:
+    """Yield what replacements hold besides some columns, which were replaced again."""
+    for each in replacements:
+        left = tuple(column for column in each.columns if column not in columns)
+        if left:
+            yield each if left == each.columns else each.model_copy(update={"columns": left})
 
 
 def with_replacements(rowset: LiveRowSet, operations: Iterable[ReplaceColumn]) -> LiveRowSet:
@@ -73,7 +83,7 @@ def stored_as(entry: RowSetEntry, replacement: ColumnReplacement) -> RowSetEntry
 
 def stored_parts(rowset: LiveRowSet) -> list[RowSetEntry]:
     """Return the stored parts of a RowSet: its own remaining columns, then each replacement."""
-    entry, replacements = rowset.entry, rowset.amendments.replacements
+    entry, replacements = rowset.entry, rowset.replacements
     if not replacements:
         return [entry]
     replaced = {column for each in replacements for column in each.columns}

@@ -123,7 +123,7 @@ class RowSetsFold:
         index = bisect_left(self._added, rowset, key=_by_id)
         if index < len(self._added) and self._added[index].id == rowset:
             found = self._added[index]
-            self._check_vector(rowset, vector, found.amendments.vector)
+            self._check_vector(rowset, vector, found.vector)
             if vector.cardinality > found.entry.rows:
                 self._refuse(f"deletes more rows than RowSet {rowset} has")
             self._added[index] = after = found.with_vector(vector)
@@ -144,7 +144,7 @@ class RowSetsFold:
         index = bisect_left(self._added, rowset, key=_by_id)
         if index < len(self._added) and self._added[index].id == rowset:
             found = self._added[index]
-            self._check_replaced(operation, found.amendments.holders(columns))
+            self._check_replaced(operation, found.holders(columns))
             self._added[index] = after = with_replacement(found, operation)
             self._count(0, 0, after.byte_count - found.byte_count)
             return

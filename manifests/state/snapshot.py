@@ -6,11 +6,9 @@ Spec: docs/spec/checkpoint.md#root
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, TypeAlias
-
-from pydantic import Field
+from typing import TypeAlias
 
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
@@ -18,6 +16,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_properties import by_name
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
+    ColumnReplacement,
     DeletionVectorEntry,
     EntrySegment,
     PartitionField,
@@ -31,30 +30,36 @@ from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Leas
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Region
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.model.statics import SUFFIX, statics_id
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.once import once
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
+from colonnade.manifests.state.amendments import LaterAmendments
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRowSet:
-    """One live RowSet of a table: its id, the epoch that added it, and what came to it since.
+    """One live RowSet of a table, as the log says it: a value that is equal to its like.
 
-    `entry` describes the RowSet as its writer wrote it, without `replacements`. Only its statistics
-    are those of the current values. Everything that changes in a RowSet later is in `amendments`.
-    The constructor requires them, so that no code forgets them. JSON may omit empty amendments.
+    It has its id, the epoch that added it, and what came to it since. `entry` describes the RowSet
+    as its writer wrote it, without `replacements`. Only its statistics are those of the current
+    values. The log stores the deletion `vector` beside the entry, and the `replacements` inside it;
+    no column is in two of these. Readers read a replaced column from its replacement.
     """
 
     id: int
     epoch: int
     entry: RowSetEntry
-    amendments: Annotated[Amendments, Field(default=UNAMENDED)]
+    vector: DeletionVectorEntry | None = None
+    replacements: tuple[ColumnReplacement, ...] = ()
 
     def __post_init__(self) -> None:
         assert self.entry.replacements is None, "LiveRowSet.of takes an entry with replacements."
+
+    def __hash__(self) -> int:
+        # Objects are written once, so their ids decide the rest.
+        return hash((self.id, self.epoch, *self.objects()))
 
     @classmethod
     def of(
@@ -62,36 +67,26 @@ class LiveRowSet:
     ) -> LiveRowSet:
         """Return the RowSet of an entry and a deletion vector that the log stores side by side."""
         if stored.replacements is None:
-            return cls(number, epoch, stored, Amendments(vector) if vector else UNAMENDED)
+            return cls(number, epoch, stored, vector)
         entry = stored.model_copy(update={"replacements": None})
-        return cls(number, epoch, entry, Amendments(vector, stored.replacements))
+        return cls(number, epoch, entry, vector, stored.replacements)
 
     @property
     def stored_entry(self) -> RowSetEntry:
         """The entry as the log stores it: with the replaced columns, without the vector."""
-        replacements = self.amendments.replacements
-        if not replacements:
+        if not self.replacements:
             return self.entry
-        return self.entry.model_copy(update={"replacements": replacements})
+        return self.entry.model_copy(update={"replacements": self.replacements})
 
     @property
     def row_count(self) -> int:
-        """The number of rows that are not deleted; some of them may be hidden (`is_counted`)."""
+        """The number of rows that are not deleted. A view may hide some of them."""
         return self.entry.rows - self.deleted_count
 
     @property
     def deleted_count(self) -> int:
         """The number of deleted rows."""
-        return self.amendments.deleted_count
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether `row_count` is the number of rows that a reader shows."""
-        return not self.amendments.hidden
-
-    def is_masked(self, column: SchemaField) -> bool:
-        """Return whether values of a column may count as NULL, which its statistics do not know."""
-        return any(each.column == column.id for each in self.amendments.masks)
+        return self.vector.cardinality if self.vector else 0
 
     @property
     def has_tombstones(self) -> bool:
@@ -107,16 +102,24 @@ class LiveRowSet:
     @property
     def byte_count(self) -> int:
         """The stored bytes, including those of replaced columns."""
-        return self.entry.bytes + self.amendments.byte_count
+        return self.entry.bytes + sum(each.bytes for each in self.replacements)
 
     def with_vector(self, vector: DeletionVectorEntry) -> LiveRowSet:
         """Return the RowSet with another deletion vector."""
-        return LiveRowSet(self.id, self.epoch, self.entry, self.amendments.with_vector(vector))
+        return replace(self, vector=vector)
 
     def objects(self) -> Iterator[str]:
         """Yield the ids of all objects that store the RowSet and what changed in it since."""
         yield self.entry.object
-        yield from self.amendments.objects()
+        yield from (each.object for each in self.replacements)
+        if self.vector is not None:
+            yield self.vector.object
+
+    def holders(self, columns: Collection[int]) -> tuple[str, ...]:
+        """Return the objects of the replacements that hold any of these columns."""
+        return tuple(
+            each.object for each in self.replacements if not set(columns).isdisjoint(each.columns)
+        )
 
 
 def as_written(entry: RowSetEntry, number: int = 0) -> LiveRowSet:
@@ -124,7 +127,7 @@ def as_written(entry: RowSetEntry, number: int = 0) -> LiveRowSet:
 
     `number` is used as its id. Requires an entry without replacements.
     """
-    return LiveRowSet(number, 0, entry, UNAMENDED)
+    return LiveRowSet(number, 0, entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,9 @@ class RowSets:
     rowset_count: int = 0
     row_count: int | None = 0
     byte_count: int | None = 0
+
+    def __hash__(self) -> int:
+        return hash((self.segments, self.added, self.dropped))
 
 
 class BatchMap(Mapping[str, int], abc.ABC):

@@ -96,8 +96,8 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     predicate = None if read.where is None else parse_predicate(read.where)
     shown = replace(table, schema=read.table_schema)
     predicate = by_partitions(log, shown, predicate)
-    rowsets = log.read_rowsets(table, rowset_filter(shown, predicate))
-    plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
+    view = log.view(table, rowset_filter(shown, predicate))
+    plan = plan_scan(replace(view, columns=shown.schema), snapshot.epoch, columns, predicate)
     return split_plan(plan, task_bytes(plan))
 
 
@@ -106,7 +106,7 @@ def task_bytes(plan: ScanPlan) -> int:
 
     Columns that are not read cost nothing, so a task that reads few columns gets more rows.
     """
-    read = max(len(plan.projection), 1) / len(plan.table_schema.fields)
+    read = max(len(plan.projection), 1) / len(plan.view.columns.fields)
     wanted = plan.byte_count * read / SMALL_TABLE_TASKS
     return int(min(max(wanted, MIN_TASK_BYTES), MAX_TASK_BYTES) / read)
 

@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import types as spark
 
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log.log import Log
@@ -25,7 +26,8 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.schema_check import ROW_HANDLER
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.spark_ext.executors import parallel_jobs, run_on_rows
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.table.statements import conflict_of, refresh_cached
@@ -218,7 +220,7 @@ class _Work:
         self._table = table
         self._update = update
         self._resolved: TableSchema | None = None
-        self._planned: tuple[int, list[ChangedRowSet]] | None = None
+        self._planned: tuple[int, View, list[ChangedRowSet]] | None = None
 
     def resolve(self, base: Snapshot) -> None:
         """Find the columns to set in a state, and write their values in the types that they have.
@@ -243,13 +245,14 @@ class _Work:
         """
         self.resolve(base)
         log, state = self._table._log, self._table._location.require(base)
-        counted = list(self._count(log, state, base.epoch))
+        view, counts = self._count(log, state, base.epoch)
+        counted = [(each, counts[each.id]) for each in view.rowsets]
         chosen = in_place(log, state, counted, self._targets)
         rowsets = [
-            ChangedRowSet(rowset=each, count=count, in_place=each.id in chosen)
+            ChangedRowSet(rowset=each.id, count=count, in_place=each.id in chosen)
             for each, count in counted
         ]
-        self._planned = base.epoch, rowsets
+        self._planned = base.epoch, view, rowsets
         return bool(chosen)
 
     def evaluate(self, log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
@@ -262,7 +265,8 @@ class _Work:
             update = UpdateJob(
                 write=write.model_copy(update={"job_id": job_id}),
                 columns=tuple(field.id for field in self._targets.fields),
-                rowsets=tuple(self._planned[1]),
+                view=self._planned[1],
+                rowsets=tuple(self._planned[2]),
                 inline_bytes=log.limits.inline_bytes,
             )
             try:
@@ -273,6 +277,7 @@ class _Work:
                 if not left:
                     raise
         replaced = {op.rowset: op for each in reports for op in each.replaced}
+        rowsets = {each.id: each for each in update.view.rowsets}
         return reported_statement(
             log,
             state,
@@ -280,25 +285,23 @@ class _Work:
             [each.moved for each in reports],
             TableRead(state.id),
             replaced=[
-                FilledRowSet(each.rowset, replaced[each.rowset.id], each.count)
+                FilledRowSet(rowsets[each.rowset], replaced[each.rowset], each.count)
                 for each in update.rowsets
                 if each.in_place
             ],
             parameters=self._update.parameters,
         )
 
-    def _count(self, log: Log, state: TableState, epoch: int) -> Iterator[tuple[LiveRowSet, int]]:
-        """Yield the RowSets with rows to change, and the number of these rows."""
-        every = log.read_rowsets(state) if self._update.condition is None else ()
-        if every and all(each.is_counted for each in every):
-            yield from ((each, each.row_count) for each in every)
-            return
+    def _count(self, log: Log, state: TableState, epoch: int) -> tuple[View, dict[int, int]]:
+        """Return a view of the RowSets with rows to change, and the number of these rows by id."""
+        every = log.view(state) if self._update.condition is None else View.stored(state)
+        if every.rowsets and not every.hidden:
+            return every, {each.id: each.row_count for each in every.rowsets}
         text = self._update.select(f"{_ROWSET}, count(*)", epoch) + f" GROUP BY {_ROWSET}"
         found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))
-        # The RowSets carry what they hide, so that tasks expect only the rows of the query.
-        shown = log.read_rowsets(state) if state.hides_rows else ()
-        live = {each.id: each for each in shown} or log.find_rowsets(state, found)
-        yield from ((live[number], count) for number, count in sorted(found.items()))
+        rowsets = sorted(log.find_rowsets(state, found).values(), key=lambda rowset: rowset.id)
+        # The view hides rows, so that tasks expect only the rows of the query.
+        return log.with_lookups(state, view_of(state, rowsets, state.now_ms)), found
 
     def _run(self, job: UpdateJob, epoch: int) -> list[UpdateReport]:
         if not job.rowsets:
@@ -321,8 +324,8 @@ class _Work:
             *(each.moved.moved_rows() for each in reports)
         )
         for each in job.rowsets:
-            if each.rowset.id not in met:
-                raise other_rows_error(job, each.rowset.id)
+            if each.rowset not in met:
+                raise other_rows_error(job, each.rowset)
         return reports
 
 

@@ -68,8 +68,8 @@ def _operations(job: CompactionJob, outcome: CompactionOutcome) -> Iterator[Oper
     yield Compaction(
         table=job.target.table,
         inputs=tuple(
-            CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.amendments.vector)
-            for each in job.sources
+            CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.vector)
+            for each in job.view.rowsets
         ),
         outputs=tuple(
             CompactionOutput(rowset=_dated(job, each)) for each in outcome.outputs if not buries
@@ -91,7 +91,7 @@ def _dated(job: CompactionJob, entry: RowSetEntry) -> RowSetEntry:
 
 def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
     return {
-        "rowsets_removed": len(job.sources),
+        "rowsets_removed": len(job.view.rowsets),
         "rowsets_added": len(outcome.outputs),
         "rows_dropped": job.group.deleted_rows,
         "bytes_read": job.group.bytes_in,

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
+from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
@@ -42,6 +43,7 @@ class InputRowSet:
 
     index: int
     rowset: LiveRowSet
+    masks: Sequence[Mask]
     reader: RowSetReader
     fields: Sequence[SchemaField]
     deleted_rows: Rows
@@ -89,12 +91,12 @@ class InputRowSet:
     @property
     def is_plain(self) -> bool:
         """Whether stored stretches may be copied: no value is purged, and no column is hidden."""
-        return not self.rowset.amendments.masks and WRITTEN.id not in {f.id for f in self.fields}
+        return not self.masks and WRITTEN.id not in {f.id for f in self.fields}
 
     def _without_expired(self, arrays: list[pa.Array]) -> list[pa.Array]:
         """Return columns with NULL for the values that the masks of the RowSet purge."""
         place = {field.id: at for at, field in enumerate(self.fields)}
-        for mask in self.rowset.amendments.masks:
+        for mask in self.masks:
             region, at = mask.region, place.get(mask.column)
             if at is None:
                 continue
@@ -151,15 +153,17 @@ class Inputs:
 
         Reads a footer and a deletion vector for each. Raises CorruptionError, StoreError.
         """
-        prefix = self.job.target.prefix
-        for index, rowset in enumerate(self.job.sources):
-            fields = self._fields(index)
-            found = read_deleted(self.store, prefix, rowset)
+        view = self.job.view
+        for index, rowset in enumerate(view.rowsets):
+            fields, masks = self._fields(index), view.masks_of(rowset)
+            found = read_deleted(self.store, view, rowset)
             numbers = () if found is None else found.rows.to_array()
             deleted: Rows = np.asarray(numbers, np.int64)
-            reader = RowSetReader(self.store, prefix, rowset)
+            reader = RowSetReader(self.store, view, rowset)
             self.contents.add(rowset.entry, reader.statistics(fields))
             cuts = np.array(cut_rows(rowset.entry), np.int64)
             before = np.searchsorted(deleted, cuts)
             counts = before[1:] - before[:-1]
-            yield InputRowSet(index, rowset, reader, fields, deleted, cuts, counts, self.stop)
+            yield InputRowSet(
+                index, rowset, masks, reader, fields, deleted, cuts, counts, self.stop
+            )

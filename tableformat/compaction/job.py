@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from colonnade.manifests.arrays.hidden_rows import with_expired_values
+from colonnade.manifests.arrays.hidden_rows import view_of_values
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
@@ -24,6 +25,7 @@ from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import following_orders
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.compaction.purge import cutoff_ms
 from colonnade.tableformat.jobs import Workplace
@@ -40,10 +42,11 @@ class CompactionJob(Model):
     output. `copied_rows`, `copied_bytes` and `inline_bytes` are those of the log's limits. A group
     of an earlier layout is divided by the partition fields of `target`.
 
-    `written` says when the rows of each source were written, in ms since 1970 UTC, for sources
-    without a column of it; it is empty if that does not matter. If rows were written at several
-    times, the schema of `target` has the hidden column. Sources have masks of the values to purge,
-    and the job then names the `lifetimes` that say so. `parameters` are those of the plan.
+    `view` has the RowSets to rewrite, and masks of the values to purge; the job then names the
+    `lifetimes` that say so. `written` says when the rows of each RowSet were written, in ms since
+    1970 UTC, for RowSets without a column of it; it is empty if that does not matter. If rows were
+    written at several times, the schema of `target` has the hidden column. `parameters` are those
+    of the plan.
     """
 
     address: StoreAddress
@@ -58,7 +61,7 @@ class CompactionJob(Model):
     copied_rows: Count = LIMITS.copied_rows
     copied_bytes: Count = LIMITS.copied_bytes
     inline_bytes: Count = LIMITS.inline_bytes
-    sources: tuple[LiveRowSet, ...]
+    view: View
     written: tuple[Count, ...] = ()
     lifetimes: Lifetimes | None = None
     parameters: dict[str, str] = {}
@@ -72,11 +75,12 @@ class CompactionJob(Model):
     @property
     def masked(self) -> frozenset[int]:
         """The columns in which expired values become NULL."""
-        return frozenset(each.column for s in self.sources for each in s.amendments.masks)
+        return frozenset(each.column for masks in self.view.masks.values() for each in masks)
 
     def to_json(self) -> str:
         """Return the job as JSON, without bounds, which running it does not need."""
-        return self.model_dump_json(exclude={"sources": {"__all__": {"entry": {"statistics"}}}})
+        without = {"rowsets": {"__all__": {"entry": {"statistics"}}}}
+        return self.model_dump_json(exclude={"view": without})
 
 
 class CompactionOutcome(Model):
@@ -130,9 +134,9 @@ def plan_job(
             f" epoch {base.epoch}, or its columns changed; plan the compaction again."
         )
     sources = tuple(live[each] for each in group.rowsets)
-    if table.lifetimes is not None:
-        sources = tuple(with_expired_values(table, sources, cutoff_ms(log, base, table)))
-    purges = any(each.amendments.masks for each in sources)
+    cutoff = None if table.lifetimes is None else cutoff_ms(log, base, table)
+    # Range tombstones stay, and hide the same rows of the outputs.
+    view = view_of_values(replace(table, range_tombstones=()), sources, cutoff)
     group = _of_present(group, table, sources)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
@@ -149,9 +153,9 @@ def plan_job(
         copied_rows=log.limits.copied_rows,
         copied_bytes=log.limits.copied_bytes,
         inline_bytes=log.limits.inline_bytes,
-        sources=sources,
+        view=view,
         written=tuple(_written(table, each)[0] for each in sources) if _counts(table) else (),
-        lifetimes=table.lifetimes if purges else None,
+        lifetimes=table.lifetimes if view.masks else None,
         parameters=plan.parameters,
     )
 

@@ -16,7 +16,7 @@ def merge(inputs: Inputs, writer: RowSetWriter) -> None:
     target = inputs.job.target
     ids = [column.id for column in target.table_schema.fields]
     places = [ids.index(key.column) for key in target.sort_key]
-    window = max(1, WINDOW_BYTES // len(inputs.job.sources))
+    window = max(1, WINDOW_BYTES // len(inputs.job.view.rowsets))
     runs = (_run(source, window) for source in inputs.open())
     for rows, columns in merge_runs(runs, target.sort_key, places):
         writer.write_storage(columns, rows)

@@ -11,10 +11,14 @@ from pyroaring import FrozenBitMap
 from colonnade.manifests.arrays.origins import encode_origins
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
-from colonnade.manifests.model.entries import OriginEntry, PartitionValues, RowSetEntry
-from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments
+from colonnade.manifests.model.entries import (
+    DeletionVectorEntry,
+    OriginEntry,
+    PartitionValues,
+    RowSetEntry,
+)
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.compaction.concatenate import concatenate
 from colonnade.tableformat.compaction.inputs import Inputs, Rows
@@ -61,35 +65,35 @@ def run_job(
     if job.group.kind == "forget":
         return CompactionOutcome(outputs=())
     if job.group.kind in ("tombstones", "erase"):
-        return _divide(Inputs(_as_stored(job, store), store, stop))
+        return _divide(Inputs(_of_tombstones(job, store), store, stop))
     inputs = Inputs(job, store, stop)
     return _divide(inputs) if job.group.kind in ("repartition", "sort") else _write(inputs)
 
 
-def _as_stored(job: CompactionJob, store: ObjectStore) -> CompactionJob:
+def _of_tombstones(job: CompactionJob, store: ObjectStore) -> CompactionJob:
     """Return a job of tombstones that reads all their rows, though none is live.
 
     Those that are erased count as deleted.
     """
     schema = tombstone_schema(job.target.table_schema)
-    sources = tuple(
-        replace(each, amendments=_without(job, store, each, schema)) for each in job.sources
+    view = View.written(job.target.prefix, schema.fields)
+    rowsets = (
+        replace(each, vector=_erased(job, store, view, each), replacements=())
+        for each in job.view.rowsets
     )
     target = job.target.model_copy(update={"table_schema": schema})
-    return job.model_copy(update={"sources": sources, "target": target})
+    return job.model_copy(update={"view": view.of(rowsets), "target": target})
 
 
-def _without(
-    job: CompactionJob, store: ObjectStore, rowset: LiveRowSet, schema: TableSchema
-) -> Amendments:
-    """Return what leaves the erased tombstones of a RowSet out."""
+def _erased(
+    job: CompactionJob, store: ObjectStore, view: View, rowset: LiveRowSet
+) -> DeletionVectorEntry | None:
+    """Return a vector of the erased tombstones of a RowSet."""
     if job.group.erased is None:
-        return UNAMENDED
-    where = certain(from_json(job.group.erased), schema)
-    rows = stored_matches(store, job.target.prefix, rowset, schema, where)
-    if not rows:
-        return UNAMENDED
-    return Amendments(hold_deletion_vector(job.job_id, DeletionVector(FrozenBitMap(rows))))
+        return None
+    where = certain(from_json(job.group.erased), view.columns)
+    rows = stored_matches(store, view, rowset, where)
+    return hold_deletion_vector(job.job_id, DeletionVector(FrozenBitMap(rows))) if rows else None
 
 
 def _write(inputs: Inputs) -> CompactionOutcome:
@@ -116,8 +120,10 @@ def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -
     job, fields = inputs.job, inputs.job.target.table_schema.fields
     try:
         written = read_back(inputs.store, job.target.prefix, fields, entries)
-        left = sum(each.row_count for each in job.sources)
-        what = f"RowSets {', '.join(str(each.id) for each in job.sources)} of {job.target.name!r}"
+        left = sum(each.row_count for each in job.view.rowsets)
+        what = (
+            f"RowSets {', '.join(str(each.id) for each in job.view.rowsets)} of {job.target.name!r}"
+        )
         check_kept(inputs.contents, written, left, fields, what, job.masked)
     except BaseException:
         writer.abort()

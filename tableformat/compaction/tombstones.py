@@ -17,6 +17,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.compaction.execute import TRIES, execute_plan
 from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.keys.policy import tombstone_hours
@@ -81,11 +82,9 @@ def _plan_erasure(
         return None
     bound = certain(where, state.schema)
     entries = log.read_entries(state, partial(prune, bound), which="tombstones")
-    schema = tombstone_schema(state.schema)
+    view = View.written(state.prefix, tombstone_schema(state.schema).fields)
     holding = [
-        at
-        for at, each in enumerate(entries)
-        if stored_matches(log.store, state.prefix, each, schema, bound)
+        at for at, each in enumerate(entries) if stored_matches(log.store, view, each, bound)
     ]
     if not holding:
         return None

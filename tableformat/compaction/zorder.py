@@ -103,7 +103,7 @@ def _sample(inputs: Inputs, buckets: int) -> _Curve:
     fields = [schema.by_id(column) for column in job.order_by]
     columns = [column_of(field) for field in fields]
     found: list[list[pa.Array]] = [[pa.nulls(0, column.type)] for column in columns]
-    each = -(-_SAMPLED_STRETCHES // len(job.sources))
+    each = -(-_SAMPLED_STRETCHES // len(job.view.rowsets))
     for source in inputs.open():
         for arrays in _some_stretches(replace(source, fields=fields), each):
             for parts, array in zip(found, arrays, strict=True):

@@ -9,26 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Keep
-from colonnade.manifests.arrays.entry_table import Which
-from colonnade.manifests.arrays.hidden_rows import visible, with_expired_values
+from colonnade.manifests.arrays.hidden_rows import view_of, view_of_values
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.hidden import hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
 
 
-def stored_rowsets(
-    log: Log, table: TableState, keep: Keep | None, now_ms: int | None, which: Which = "live"
-) -> list[LiveRowSet]:
-    """Return the RowSets that `keep` selects, with the rows that have expired at a time.
+def stored_view(
+    log: Log, table: TableState, keep: Keep | None, now_ms: int | None
+) -> tuple[View, list[LiveRowSet]]:
+    """Return a view of the RowSets that `keep` selects, and the RowSets of tombstones.
 
-    Their expired values count as NULL. None as the time means that nothing has expired. Raises the
-    errors of `read_rowsets`.
+    The view shows the rows that have expired at a time, and their expired values as NULL. None as
+    the time means that nothing has expired. Raises the errors of `read_rowsets`.
     """
-    found = log.read_rowsets(table.as_stored, keep, which=which)
-    return found if now_ms is None else with_expired_values(table, found, now_ms)
+    found = log.read_rowsets(table, keep, which="all")
+    live = [each for each in found if not each.has_tombstones]
+    return view_of_values(table, live, now_ms), [each for each in found if each.has_tombstones]
 
 
 def are_expired(
@@ -45,14 +46,13 @@ def are_expired(
     """
     if now_ms is None or table.lifetimes is None or not len(rows):
         return np.zeros(len(rows), np.bool_)
-    shown = visible(table, [rowset], now_ms)
-    if not shown:
+    view = view_of(table, [rowset], now_ms)
+    if not view.rowsets:
         return np.ones(len(rows), np.bool_)
-    regions = shown[0].amendments.hidden
-    if not regions:
+    if view.is_counted(rowset):
         return np.zeros(len(rows), np.bool_)
     cuts = np.array(cut_rows(rowset.entry))
     stretches = np.unique(np.searchsorted(cuts, rows, side="right") - 1)
     ranges = [(int(cuts[at]), int(cuts[at + 1])) for at in stretches]
-    found = hidden_rows(RowSetReader(store, table.prefix, rowset), regions, ranges)
+    found = hidden_rows(RowSetReader(store, view, rowset), view.hidden_in(rowset), ranges)
     return np.isin(rows, np.asarray(found.to_array(), np.int64))

@@ -5,7 +5,7 @@ Only key columns are read, and of them only the blocks that may hold one of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.kept_keys import (
     KeptKeys,
@@ -37,50 +38,49 @@ _NOTHING: NDArray[np.int64] = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class MatchingRows:
-    """Live rows of a RowSet by their ascending numbers, and for each the number of its key."""
+    """Rows of a RowSet of a view by their ascending numbers, and for each the number of its key."""
 
+    view: View
     rowset: LiveRowSet
     rows: NDArray[np.int64]
     keys: NDArray[np.int64]
 
 
-def find_rows(
-    store: ObjectStore, table: TableState, rowsets: Sequence[LiveRowSet], keys: KeySet
-) -> Iterator[MatchingRows]:
-    """Yield the live rows that have one of the keys, for each RowSet that has such rows.
+def find_rows(store: ObjectStore, view: View, keys: KeySet) -> Iterator[MatchingRows]:
+    """Yield the rows of a view that have one of the keys, for each RowSet that has such rows.
 
     Reads the key columns where bounds and Bloom filters allow one of the keys. Raises
     CorruptionError, StoreError.
     """
     _KEPT.begin_search()
-    if not rowsets:
+    if not view.rowsets:
         return
-    with step("find keys", table.name, "RowSets", len(rowsets)) as advance:
-        for rowset in rowsets:
-            numbers, places = stored_rows(store, table.prefix, rowset, keys)
-            if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
+    with step("find keys", view.table, "RowSets", len(view.rowsets)) as advance:
+        for rowset in view.rowsets:
+            numbers, places = stored_rows(store, view, rowset, keys)
+            if len(numbers) and (deleted := deleted_rows(store, view, rowset)):
                 # Of the deleted rows, which may be millions, only those that were found.
                 gone = deleted & BitMap(numbers)
                 alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
                 numbers, places = numbers[alive], places[alive]
             if len(numbers):
-                yield MatchingRows(rowset, numbers, places)
+                yield MatchingRows(view, rowset, numbers, places)
             advance(1)
 
 
 def stored_rows(
-    store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
+    store: ObjectStore, view: View, rowset: LiveRowSet, keys: KeySet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows that have one of the keys, also deleted ones, and the keys of these rows.
 
     Rows ascend. Reads nothing where the keys of the RowSet are kept (`kept_keys.py`), or their
     hashes say that it has none of the keys.
     """
-    if rowset.amendments.masks:
-        return _searched(RowSetReader(store, prefix, rowset), keys)
+    if view.masks_of(rowset):
+        return _searched(RowSetReader(store, view, rowset), keys)
     known, reader = _KEPT.get(store, rowset, keys), None
     if known is None:
-        reader = RowSetReader(store, prefix, rowset)
+        reader = RowSetReader(store, view, rowset)
         known = _all_keys(reader, rowset, keys)
         if known is not None:
             _KEPT.keep(store, rowset, keys, known)
@@ -88,7 +88,7 @@ def stored_rows(
         return known.find(*keys.ordered)
     if isinstance(known, RowSetHashes) and not known.may_hold(keys.hashes):
         return _NOTHING, _NOTHING
-    return _searched(reader or RowSetReader(store, prefix, rowset), keys)
+    return _searched(reader or RowSetReader(store, view, rowset), keys)
 
 
 def _all_keys(
@@ -126,10 +126,10 @@ def _searched(reader: RowSetReader, keys: KeySet) -> tuple[NDArray[np.int64], ND
 
 
 def read_keys(
-    store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
+    store: ObjectStore, view: View, rowset: LiveRowSet, keys: KeySet
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Read the key columns of the blocks of a RowSet that may hold one of the keys."""
-    return _read(RowSetReader(store, prefix, rowset), keys)
+    return _read(RowSetReader(store, view, rowset), keys)
 
 
 def _read(reader: RowSetReader, keys: KeySet) -> Iterator[tuple[int, pa.RecordBatch]]:

@@ -279,6 +279,6 @@ def _name(store: ObjectStore, rowset: LiveRowSet, keys: KeySet) -> tuple[object,
     return (
         id(store) if _is_alone(store) else store.address,
         rowset.entry.object,
-        tuple(each.object for each in rowset.amendments.replacements),
+        tuple(each.object for each in rowset.replacements),
         tuple((field.id, str(field.type)) for field in keys.fields),
     )

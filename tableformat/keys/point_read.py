@@ -7,7 +7,6 @@ bounds and Bloom filters allow. The other columns are read only where a row was 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +15,8 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.rowset.deleted import with_hidden_rows
@@ -42,26 +42,25 @@ class OpenRowSets:
     """
 
     def __init__(self) -> None:
-        self._opened: dict[int, tuple[LiveRowSet, RowSetReader, DeletionVector | None]] = {}
+        self._opened: dict[int, tuple[object, RowSetReader, DeletionVector | None]] = {}
 
     def read(
         self,
         store: ObjectStore,
-        table: TableState,
-        rowsets: Sequence[LiveRowSet],
+        view: View,
         keys: KeySet,
         wanted: TableSchema,
     ) -> Iterator[FoundRows]:
-        """Yield the live rows that have one of the keys, with the columns of `wanted`.
+        """Yield the rows that have one of the keys, with the columns of `wanted`.
 
-        `rowsets` are those of the table that may have such rows. The newest are read first, and no
-        more once each key has its row. Raises CorruptionError, StoreError.
+        The view has the RowSets of the table that may have such rows. The newest are read first,
+        and no more once each key has its row. Raises CorruptionError, StoreError.
         """
-        newest = sorted(rowsets, key=lambda rowset: -rowset.id)
+        newest = sorted(view.rowsets, key=lambda rowset: -rowset.id)
         width, left = min(_SIDE_BY_SIDE, store.parallel), keys.count
         for at in range(0, len(newest), width):
             group = newest[at : at + width]
-            calls = [partial(self._rows_in, store, table, each, keys, wanted) for each in group]
+            calls = [partial(self._rows_in, store, view, each, keys, wanted) for each in group]
             for found in store.together(calls):
                 left -= sum(len(numbers) for numbers, _ in found)
                 yield from found
@@ -71,32 +70,33 @@ class OpenRowSets:
             del self._opened[number]
 
     def _open(
-        self, store: ObjectStore, prefix: str, rowset: LiveRowSet
+        self, store: ObjectStore, view: View, rowset: LiveRowSet
     ) -> tuple[RowSetReader, DeletionVector | None]:
-        # What a RowSet hides changes with time, so it is looked for where a row was found.
-        stored = replace(rowset, amendments=replace(rowset.amendments, hidden=()))
+        # What a view hides changes with time, so it is looked for where a row was found.
+        stored = rowset, view.masks_of(rowset), view.statics
         known = self._opened.pop(rowset.id, None)
         if known is not None and known[0] == stored:
             _, reader, deleted = known
         else:
-            reader, deleted = open_stored(store, prefix, stored)
+            reader, deleted = open_stored(store, view, rowset)
         self._opened[rowset.id] = stored, reader, deleted
         return reader, deleted
 
     def _rows_in(
         self,
         store: ObjectStore,
-        table: TableState,
+        view: View,
         rowset: LiveRowSet,
         keys: KeySet,
         wanted: TableSchema,
     ) -> list[FoundRows]:
-        reader, deleted = self._open(store, table.prefix, rowset)
-        return _rows_of(reader, rowset, deleted, keys, wanted)
+        reader, deleted = self._open(store, view, rowset)
+        return _rows_of(reader, view, rowset, deleted, keys, wanted)
 
 
 def _rows_of(
     reader: RowSetReader,
+    view: View,
     rowset: LiveRowSet,
     deleted: DeletionVector | None,
     keys: KeySet,
@@ -108,7 +108,7 @@ def _rows_of(
         maybe = keys.candidates(batch)
         if len(maybe):
             stretch = (first, first + batch.num_rows)
-            gone = with_hidden_rows(reader, rowset, deleted, [stretch])
+            gone = with_hidden_rows(reader, view, rowset, deleted, [stretch])
             if gone is not None:
                 maybe = maybe[gone.keep_mask(first, batch.num_rows)[maybe]]
         numbers = keys.find(batch.take(pa.array(maybe)))

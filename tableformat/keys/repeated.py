@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.parts import part_count, part_of
@@ -28,20 +29,19 @@ class RepeatedKey:
     rowsets: tuple[LiveRowSet, ...]
 
 
-def repeated_keys(
-    store: ObjectStore, prefix: str, key: TableSchema, rowsets: Sequence[LiveRowSet]
-) -> Iterator[RepeatedKey]:
-    """Yield the keys that several live rows share. `key` has the key columns of their table.
+def repeated_keys(store: ObjectStore, view: View, key: TableSchema) -> Iterator[RepeatedKey]:
+    """Yield the keys that several rows of a view share. `key` has the key columns of their table.
 
     Reads the key columns of all RowSets once for each `PART_ROWS` rows, and holds the keys of that
     many rows. Raises InvalidInputError for NULL or NaN in a key column. Raises CorruptionError,
     StoreError.
     """
+    rowsets = view.rowsets
     parts = part_count(sum(each.row_count for each in rowsets))
     for part in range(parts):
         batches, owners = list[pa.RecordBatch](), [np.zeros(0, np.int64)]
         for at, rowset in enumerate(rowsets):
-            for batch in _live_keys(store, prefix, key, rowset):
+            for batch in _live_keys(store, view, key, rowset):
                 if parts > 1:
                     batch = batch.filter(pa.array(part_of(batch, parts) == part))
                 batches.append(batch)
@@ -60,11 +60,11 @@ def repeated_keys(
 
 
 def _live_keys(
-    store: ObjectStore, prefix: str, key: TableSchema, rowset: LiveRowSet
+    store: ObjectStore, view: View, key: TableSchema, rowset: LiveRowSet
 ) -> Iterator[pa.RecordBatch]:
-    found = read_deleted(store, prefix, rowset)
+    found = read_deleted(store, view, rowset)
     gone = np.zeros(0, np.int64) if found is None else np.asarray(found.rows.to_array(), np.int64)
-    for first_row, batch in RowSetReader(store, prefix, rowset).read(key.fields):
+    for first_row, batch in RowSetReader(store, view, rowset).read(key.fields):
         low, high = np.searchsorted(gone, (first_row, first_row + batch.num_rows))
         if low < high:
             live = np.ones(batch.num_rows, np.bool_)

@@ -51,10 +51,10 @@ def by_partitions(log: Log, table: TableState, predicate: Predicate | None) -> P
     schema = TableSchema(fields=(*key.fields, *read))
     condition = implied(predicate, table.schema, [each.id for each in schema.fields])
     values = replace(table.statics, schema=schema)
-    rowsets = log.read_rowsets(values, partial(prune, bind(condition, schema)))
-    if sum(each.byte_count for each in rowsets) > _MOST_BYTES:
+    view = log.view(values, partial(prune, bind(condition, schema)))
+    if sum(each.byte_count for each in view.rowsets) > _MOST_BYTES:
         return predicate
-    plan = plan_scan(values, values.changed_epoch, rowsets, key.names, condition)
+    plan = plan_scan(view, values.changed_epoch, key.names, condition)
     keys = pa.Table.from_batches(read_plan(log.store, plan), arrow_schema(key))
     if not keys.num_rows:
         return FALSE

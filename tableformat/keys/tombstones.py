@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import stored_rows
 from colonnade.tableformat.keys.key_set import KeySet
@@ -76,11 +77,12 @@ def find_deletions(
     numbers: list[Integers] = [np.zeros(0, np.int64)]
     values = [pa.array([], arrow_type(sequence))]
     (column,) = tombstone_schema(TableSchema(fields=(sequence,))).fields
-    for rowset in rowsets:
-        rows, places = stored_rows(store, table.prefix, rowset, keys)
+    view = View.stored(table, rowsets)
+    for rowset in view.rowsets:
+        rows, places = stored_rows(store, view, rowset, keys)
         if len(rows):
             numbers.append(places)
-            values += sequence_values(store, table, rowset, rows, column)
+            values += sequence_values(store, view, rowset, rows, column)
     return Deletions(np.concatenate(numbers), pa.concat_arrays(values))
 
 
@@ -117,9 +119,9 @@ def _certain(node: BoundNode) -> BoundNode:
 
 
 def sequence_values(
-    store: ObjectStore, table: TableState, rowset: LiveRowSet, rows: Integers, column: SchemaField
+    store: ObjectStore, view: View, rowset: LiveRowSet, rows: Integers, column: SchemaField
 ) -> list[pa.Array]:
     """Return the values that rows of a RowSet, by their ascending numbers, have in a sequence."""
     schema = TableSchema(fields=(column,))
-    found = read_numbered(store, table.prefix, rowset, rows, schema)
+    found = read_numbered(store, view, rowset, rows, schema)
     return [batch.column(0) for _, batch in found]

@@ -14,6 +14,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -80,7 +81,7 @@ class DamagedRowSet:
     @once
     def _reader(self) -> RowSetReader | None:
         try:
-            return RowSetReader(self.store, self.table.prefix, self.rowset)
+            return RowSetReader(self.store, View.stored(self.table), self.rowset)
         except CorruptionError:
             return None
 
@@ -89,7 +90,7 @@ class DamagedRowSet:
         """Whether each row is live; None when the deletion vector cannot be read."""
         rows = self.rowset.entry.rows
         try:
-            deleted = read_deleted(self.store, self.table.prefix, self.rowset)
+            deleted = read_deleted(self.store, View.stored(self.table), self.rowset)
         except CorruptionError:
             return None
         return np.ones(rows, bool) if deleted is None else deleted.keep_mask(0, rows)

@@ -80,7 +80,7 @@ class ColumnSegments:
         self._segments = self._source.footer(whole=whole).columns
         self._replaced = {
             column: each
-            for replacement in rowset.amendments.replacements
+            for replacement in rowset.replacements
             for each in [_Replaced(store, prefix, replacement_as_entry(entry, replacement))]
             for column in replacement.columns
         }

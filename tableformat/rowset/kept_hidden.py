@@ -29,17 +29,19 @@ _REGION_BYTES = 400
 
 Ranges = Sequence[tuple[int, int]] | None
 
+Regions = tuple[Region, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     store: weakref.ref[ObjectStore]
-    regions: tuple[Region, ...]
+    regions: Regions
     rows: FrozenBitMap
     nbytes: int
 
 
 class KeptHidden:
-    """The rows inside the regions that RowSets hide, up to a number of bytes. For any thread.
+    """The rows inside the regions that views hide, up to a number of bytes. For any thread.
 
     Of each RowSet, the rows of the regions are kept that were asked for last.
     """
@@ -50,9 +52,11 @@ class KeptHidden:
         self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
         self.byte_count = 0
 
-    def get(self, store: ObjectStore, rowset: LiveRowSet, ranges: Ranges) -> FrozenBitMap | None:
-        """Return the hidden rows of a RowSet in some ranges, if they are kept."""
-        name, regions = _name(store, rowset, ranges), rowset.amendments.hidden
+    def get(
+        self, store: ObjectStore, rowset: LiveRowSet, regions: Regions, ranges: Ranges
+    ) -> FrozenBitMap | None:
+        """Return the rows of a RowSet that regions hide in some ranges, if they are kept."""
+        name = _name(store, rowset, ranges)
         with self._lock:
             found = self._kept.get(name)
         if found is None or found.store() is not store or found.regions != regions:
@@ -63,10 +67,15 @@ class KeptHidden:
         return found.rows
 
     def keep(
-        self, store: ObjectStore, rowset: LiveRowSet, ranges: Ranges, rows: FrozenBitMap
+        self,
+        store: ObjectStore,
+        rowset: LiveRowSet,
+        regions: Regions,
+        ranges: Ranges,
+        rows: FrozenBitMap,
     ) -> None:
         """Keep hidden rows of a RowSet; those that were not used for longest make room for them."""
-        name, regions = _name(store, rowset, ranges), rowset.amendments.hidden
+        name = _name(store, rowset, ranges)
         nbytes = _ENTRY_BYTES + _REGION_BYTES * len(regions) + len(rows.serialize())
         if nbytes > self._limit:
             return
@@ -87,6 +96,6 @@ def _name(store: ObjectStore, rowset: LiveRowSet, ranges: Ranges) -> tuple[objec
     return (
         id(store),
         rowset.entry.object,
-        tuple(each.object for each in rowset.amendments.replacements),
+        tuple(each.object for each in rowset.replacements),
         None if ranges is None else tuple(ranges),
     )

@@ -12,6 +12,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, merge
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -54,9 +55,9 @@ def read_back(
     Decodes nothing, and holds a read-ahead of 2 MiB. Raises CorruptionError that names file, column
     and block, and StoreError.
     """
-    found = Contents()
+    found, view = Contents(), View.written(prefix, fields)
     for entry in entries:
-        reader = RowSetReader(store, prefix, as_written(entry))
+        reader = RowSetReader(store, view, as_written(entry))
         rows = 0
         for stretch in reader.read_stored(fields, window_bytes=_WINDOW_BYTES):
             reader.verify(fields, stretch)

@@ -11,6 +11,7 @@ from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import read_vector
 from colonnade.tableformat.rowset.statics import StaticColumns
@@ -21,10 +22,10 @@ class RowSetReader(StoredReader):
     """Reads one RowSet as `StoredReader` does, and the values of static columns in `read`."""
 
     def __init__(
-        self, store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+        self, store: ObjectStore, view: View, rowset: LiveRowSet, *, whole: bool = False
     ) -> None:
-        super().__init__(store, prefix, rowset, whole=whole)
-        self._rowset = rowset
+        super().__init__(store, view, rowset, whole=whole)
+        self._rowset, self._statics = rowset, view.statics
 
     def read(
         self,
@@ -38,22 +39,22 @@ class RowSetReader(StoredReader):
 
         Static values that the rows may have are read once, before the first batch.
         """
-        statics = StaticColumns(self.store, self._rowset, columns)
+        statics = StaticColumns(self.store, self._statics, self._rowset, columns)
         read = (*columns, *statics.added)
         for first, batch in super().read(read, ranges, keep, keep_columns, window_bytes):
             yield first, statics.apply(batch)
 
 
 def open_stored(
-    store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+    store: ObjectStore, view: View, rowset: LiveRowSet, *, whole: bool = False
 ) -> tuple[RowSetReader, DeletionVector | None]:
     """Open a RowSet. Return its reader, and the rows that its vector deletes.
 
-    The caller adds the rows that the RowSet hides (`with_hidden_rows`) where it reads. `whole` is
+    The caller adds the rows that the view hides (`with_hidden_rows`) where it reads. `whole` is
     as in `StoredReader`. Costs the reads of a reader and, beside them, one of a vector. Raises
     CorruptionError, StoreError.
     """
     return store.both(
-        partial(RowSetReader, store, prefix, rowset, whole=whole),
-        partial(read_vector, store, prefix, rowset),
+        partial(RowSetReader, store, view, rowset, whole=whole),
+        partial(read_vector, store, view.prefix, rowset),
     )

@@ -24,8 +24,8 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import bound_prefix, decode_bound
-from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import Statics, View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import prune
 from colonnade.tableformat.predicate.regions import region_predicate
@@ -49,20 +49,23 @@ class StaticColumns:
     """The static columns among the columns that a reader returns, and the keys that it reads."""
 
     def __init__(
-        self, store: ObjectStore, rowset: LiveRowSet, columns: Sequence[SchemaField]
+        self,
+        store: ObjectStore,
+        statics: Statics | None,
+        rowset: LiveRowSet,
+        columns: Sequence[SchemaField],
     ) -> None:
         self._places = [at for at, column in enumerate(columns) if column.static]
         self._columns = columns
         self.added: tuple[SchemaField, ...] = ()
         """Columns of the partition key, which the reader reads beside those that it returns."""
         if self._places:
-            rows = rowset.amendments.statics
-            assert rows is not None, "A RowSet of a table with static columns names their rows."
+            assert statics is not None, "A view of static columns says where their values are."
             place = {column.id: at for at, column in enumerate(columns)}
-            self.added = tuple(each for each in rows.key if each.id not in place)
+            self.added = tuple(each for each in statics.key if each.id not in place)
             place.update((each.id, len(columns) + at) for at, each in enumerate(self.added))
-            self._keys = [place[each.id] for each in rows.key]
-            self._values = _KEPT.read(store, rows, rowset, [columns[at] for at in self._places])
+            self._keys = [place[each.id] for each in statics.key]
+            self._values = _KEPT.read(store, statics, rowset, [columns[at] for at in self._places])
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns of the reader with the static values of each row, without `added`."""
@@ -113,7 +116,7 @@ class _Entry(NamedTuple):
     """Static values of some columns of a table at one state, the last used part last."""
 
     store: weakref.ref[ObjectStore]
-    rows: StaticRows
+    statics: Statics
     parts: list[_Part]
 
 
@@ -127,7 +130,7 @@ class _Kept:
     def read(
         self,
         store: ObjectStore,
-        rows: StaticRows,
+        statics: Statics,
         rowset: LiveRowSet,
         columns: Sequence[SchemaField],
     ) -> ValuesByKey:
@@ -135,30 +138,30 @@ class _Kept:
 
         Raises CorruptionError, StoreError.
         """
-        near = keys_near(rows, [rowset])
-        state = tuple((each.id, each.row_count) for each in rows.rowsets)
-        name = (id(store), rows.prefix, state, tuple(columns))
+        near = keys_near(statics, [rowset])
+        state = tuple((each.id, each.row_count) for each in statics.view.rowsets)
+        name = (id(store), statics.view.prefix, state, tuple(columns))
         with self._lock:
-            parts = self._parts(name, store, rows)
+            parts = self._parts(name, store, statics)
             for at, part in enumerate(parts):
                 if _covers(part.near, near):
                     parts.append(parts.pop(at))
                     return part.values
-            near = _joined(rows, near, [part.near for part in parts])
-        found = _read(store, rows, near, columns)
+            near = _joined(statics, near, [part.near for part in parts])
+        found = _read(store, statics, near, columns)
         with self._lock:
-            parts = self._parts(name, store, rows)
+            parts = self._parts(name, store, statics)
             parts[:] = [part for part in parts if not _covers(near, part.near)]
             parts.append(_Part(near, found))
             self._forget()
         return found
 
-    def _parts(self, name: tuple[object, ...], store: ObjectStore, rows: StaticRows) -> list[_Part]:
+    def _parts(self, name: tuple[object, ...], store: ObjectStore, statics: Statics) -> list[_Part]:
         entry = self._kept.pop(name, None)
-        known = entry is not None and entry.store() is store and entry.rows == rows
+        known = entry is not None and entry.store() is store and entry.statics == statics
         parts = entry.parts if entry is not None and known else []
         # Rows that are the same object are compared fast, from the next RowSet on.
-        self._kept[name] = _Entry(weakref.ref(store), rows, parts)
+        self._kept[name] = _Entry(weakref.ref(store), statics, parts)
         return parts
 
     def _forget(self) -> None:
@@ -175,22 +178,22 @@ _KEPT = _Kept()
 
 
 def read_values(
-    store: ObjectStore, rows: StaticRows, columns: Sequence[SchemaField], keep: Keep
+    store: ObjectStore, statics: Statics, columns: Sequence[SchemaField], keep: Keep
 ) -> ValuesByKey:
     """Return static columns for all partition keys in the blocks that `keep` selects by its bounds.
 
     Raises CorruptionError, StoreError.
     """
-    return _loaded(store, rows.prefix, rows.key, rows.rowsets, columns, keep)
+    return _loaded(store, statics, statics.view.rowsets, columns, keep)
 
 
-def keys_near(rows: StaticRows, rowsets: Sequence[LiveRowSet]) -> Region | None:
+def keys_near(statics: Statics, rowsets: Sequence[LiveRowSet]) -> Region | None:
     """Return the keys that RowSets of a table may have, as a range of the first column of the key.
 
     None means that all static values are to be read: they are few, or the keys are not known.
     """
-    first = rows.key[0]
-    if sum(each.byte_count for each in rows.rowsets) <= _WHOLE_BYTES:
+    first = statics.key[0]
+    if sum(each.byte_count for each in statics.view.rowsets) <= _WHOLE_BYTES:
         return None
     bounds = [each.entry.statistics.get(first.id) for each in rowsets]
     known = [each for each in bounds if each is not None and None not in (each.min, each.max)]
@@ -209,7 +212,7 @@ def _covers(wide: Region | None, narrow: Region | None) -> bool:
     return bool(low <= other_low and other_high <= high)
 
 
-def _joined(rows: StaticRows, near: Region | None, kept: Sequence[Region | None]) -> Region | None:
+def _joined(statics: Statics, near: Region | None, kept: Sequence[Region | None]) -> Region | None:
     """Return a range of keys that also has the kept ranges that overlap, if its values are few.
 
     Many small RowSets have almost the same keys. Without this, each would read the values again.
@@ -220,7 +223,7 @@ def _joined(rows: StaticRows, near: Region | None, kept: Sequence[Region | None]
         (low, high), (other_low, other_high) = _ends(near), _ends(other)
         if low <= other_high and other_low <= high:
             wider = _between(near.columns[0], [near.intervals[0], other.intervals[0]])
-            if sum(each.byte_count for each in rowsets_near(rows, wider)) <= 2 * _WHOLE_BYTES:
+            if sum(each.byte_count for each in rowsets_near(statics, wider)) <= 2 * _WHOLE_BYTES:
                 near = wider
     return near
 
@@ -239,27 +242,27 @@ def _between(column: SchemaField, intervals: Sequence[Interval]) -> Region:
 
 
 def _read(
-    store: ObjectStore, rows: StaticRows, near: Region | None, columns: Sequence[SchemaField]
+    store: ObjectStore, statics: Statics, near: Region | None, columns: Sequence[SchemaField]
 ) -> ValuesByKey:
     keep = None if near is None else partial(prune, region_predicate(near))
-    return _loaded(store, rows.prefix, rows.key, rowsets_near(rows, near), columns, keep)
+    return _loaded(store, statics, rowsets_near(statics, near), columns, keep)
 
 
 def _loaded(
     store: ObjectStore,
-    prefix: str,
-    key: Sequence[SchemaField],
+    statics: Statics,
     rowsets: Sequence[LiveRowSet],
     columns: Sequence[SchemaField],
     keep: Keep | None,
 ) -> ValuesByKey:
+    key, view = statics.key, statics.view
     read = (*key, *columns)
     names = [str(at) for at in range(len(read))]
     ids = [each.id for each in key]
     parts = [
         pa.RecordBatch.from_arrays(batch.columns, names=names)
         for rowset in rowsets
-        for batch in _live(store, prefix, rowset, read, keep, ids)
+        for batch in _live(store, view, rowset, read, keep, ids)
     ]
     if not parts:
         schema = arrow_schema(TableSchema(fields=tuple(columns)))
@@ -270,29 +273,29 @@ def _loaded(
     return ValuesByKey(tuple(arrays[len(key) :]), KeyCodes.of(keys))
 
 
-def rowsets_near(rows: StaticRows, near: Region | None) -> Sequence[LiveRowSet]:
+def rowsets_near(statics: Statics, near: Region | None) -> Sequence[LiveRowSet]:
     """Return the RowSets of static values that may have keys of `keys_near`."""
     if near is None:
-        return rows.rowsets
+        return statics.view.rowsets
     statistics: list[dict[int, ColumnStatistics]] = [
-        dict(each.entry.statistics) for each in rows.rowsets
+        dict(each.entry.statistics) for each in statics.view.rowsets
     ]
-    counts = [each.entry.rows for each in rows.rowsets]
+    counts = [each.entry.rows for each in statics.view.rowsets]
     schema = TableSchema(fields=near.columns)
     found = meets(near, bounds_table(statistics, counts, schema, lambda at: f"RowSet {at}"))[0]
-    return [rows.rowsets[at] for at in np.flatnonzero(found)]
+    return [statics.view.rowsets[at] for at in np.flatnonzero(found)]
 
 
 def _live(
     store: ObjectStore,
-    prefix: str,
+    view: View,
     rowset: LiveRowSet,
     columns: Sequence[SchemaField],
     keep: Keep | None,
     keep_columns: Sequence[int],
 ) -> Iterator[pa.RecordBatch]:
-    deleted = read_deleted(store, prefix, rowset)
-    reader = StoredReader(store, prefix, rowset)
+    deleted = read_deleted(store, view, rowset)
+    reader = StoredReader(store, view, rowset)
     for first, batch in reader.read(columns, keep=keep, keep_columns=keep_columns):
         if deleted is None:
             yield batch

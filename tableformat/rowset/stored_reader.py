@@ -19,6 +19,7 @@ from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.adapt import absent_statistics, adapt, adapt_statistics
 from colonnade.tableformat.rowset.block import decode_block
@@ -54,8 +55,8 @@ _Loaded = tuple[list[int], dict[tuple[int, int], memoryview], dict[tuple[int, in
 class StoredReader:
     """Reads what one RowSet stores, with the current values of its columns, also of deleted rows.
 
-    A static column is not stored, and is NULL here; `RowSetReader` has its values. Values that
-    `amendments.masks` hide are NULL in `read`, and are as stored everywhere else.
+    A static column is not stored, and is NULL here; `RowSetReader` has its values. Values that the
+    view masks are NULL in `read`, and are as stored everywhere else.
 
     Creating a reader reads and verifies the RowSet's footer. Where a request costs a round, `whole`
     reads and holds the whole RowSet with it. The footers of replacements are read when their
@@ -64,12 +65,12 @@ class StoredReader:
     """
 
     def __init__(
-        self, store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+        self, store: ObjectStore, view: View, rowset: LiveRowSet, *, whole: bool = False
     ) -> None:
         self.store = store
-        self._segments = ColumnSegments(store, prefix, rowset, whole=whole)
+        self._segments = ColumnSegments(store, view.prefix, rowset, whole=whole)
         self._cuts = self._segments.cuts
-        self._masks = rowset.amendments.masks
+        self._masks = view.masks_of(rowset)
 
     def read(
         self,

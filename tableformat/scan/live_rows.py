@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
 from colonnade.tableformat.rowset.deleted import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -27,17 +28,18 @@ def needed_fields(
     """Return the columns that a plan returns or filters by, and `others`, in the table's order."""
     needed = set(others) if predicate is None else {*others, *predicate.column_ids}
     names = set(plan.projection)
-    return [each for each in plan.table_schema.fields if each.name in names or each.id in needed]
+    return [each for each in plan.view.columns.fields if each.name in names or each.id in needed]
 
 
 def live_batches(
+    view: View,
     opened: OpenedRowSet,
     fields: Sequence[SchemaField],
     predicate: BoundPredicate | None,
     window_bytes: int | None = None,
     returned: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a RowSet that are not deleted and meet the predicate; no empty batch.
+    """Yield the rows of a RowSet that a view shows and that meet the predicate; no empty batch.
 
     `window_bytes` is as in `RowSetReader.read`. `returned` names the columns of the batches (None:
     all `fields`); the predicate may need further fields. Raises CorruptionError, StoreError.
@@ -45,11 +47,11 @@ def live_batches(
     keep = None if predicate is None else partial(prune, predicate)
     keep_columns = frozenset[int]() if predicate is None else predicate.column_ids
     ranges, deleted = opened.scan.ranges, opened.deleted
-    if opened.scan.rowset.amendments.hidden:
+    if not view.is_counted(opened.scan.rowset):
         if keep is not None:
             pruned = [each for each in fields if each.id in keep_columns]
             ranges = opened.reader.matching_ranges(pruned, ranges, keep)
-        deleted = with_hidden_rows(opened.reader, opened.scan.rowset, deleted, ranges)
+        deleted = with_hidden_rows(opened.reader, view, opened.scan.rowset, deleted, ranges)
     batches = opened.reader.read(
         fields,
         ranges=_live_ranges(opened.reader, ranges, deleted),

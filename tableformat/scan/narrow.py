@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from colonnade.manifests.store import ObjectStore
@@ -19,15 +20,15 @@ def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
     the predicate; RowSets are read side by side. Raises CorruptionError, StoreError.
     """
     predicate = plan.bound_predicate()
-    if predicate is None or not plan.rowsets:
+    if predicate is None or not plan.view.rowsets:
         return plan
-    columns = [plan.table_schema.by_id(column) for column in predicate.column_ids]
+    columns = [plan.view.columns.by_id(column) for column in predicate.column_ids]
     keep = partial(prune, predicate)
 
     def narrowed(scan: RowSetScan) -> RowSetScan:
-        reader = RowSetReader(store, plan.prefix, scan.rowset)
+        reader = RowSetReader(store, plan.view, scan.rowset)
         ranges = reader.matching_ranges(columns, scan.ranges, keep)
-        return scan.model_copy(update={"ranges": ranges})
+        return replace(scan, ranges=ranges)
 
     found = side_by_side([partial(narrowed, scan) for scan in plan.rowsets], len(plan.rowsets))
-    return plan.model_copy(update={"rowsets": tuple(each for each in found if each.ranges)})
+    return plan.of(each for each in found if each.ranges)

@@ -11,7 +11,8 @@ from functools import partial
 from typing import NamedTuple
 
 from colonnade.manifests.model.deletion_vector import DeletionVector
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.rowset.reader import RowSetReader, open_stored
@@ -45,26 +46,30 @@ class OpenedAhead:
     Threads may share it.
     """
 
-    def __init__(self, prefix: str = "", opened: Sequence[OpenedRowSet] = ()) -> None:
-        self._opened = {(prefix, each.scan.rowset.id): each for each in opened}
+    def __init__(self, view: View | None = None, opened: Sequence[OpenedRowSet] = ()) -> None:
+        self._view = view
+        self._opened = {each.scan.rowset: each for each in opened}
 
-    def take(self, prefix: str, scan: RowSetScan) -> OpenedRowSet | None:
-        """Return a RowSet that was opened in the state that a plan has of it, or None."""
-        found = self._opened.pop((prefix, scan.rowset.id), None)
-        if found is None or found.scan.rowset != scan.rowset:
+    def take(self, view: View, scan: RowSetScan) -> OpenedRowSet | None:
+        """Return a RowSet that was opened as a plan reads it, or None."""
+        known, rowset = self._view, scan.rowset
+        if known is None or (known.prefix, known.statics) != (view.prefix, view.statics):
             return None
-        return found._replace(scan=scan)
+        if known.masks_of(rowset) != view.masks_of(rowset):
+            return None
+        found = self._opened.pop(rowset, None)
+        return None if found is None else found._replace(scan=scan)
 
 
 class BegunScan(NamedTuple):
-    """A scan of the state that was read last: what it selects, and the RowSets to read.
+    """A scan of the state that was read last: what it selects, and the view to read.
 
     It serves a scan of a newer state only where that has the same `table`.
     """
 
     table: TableState
     predicate: Predicate | None
-    rowsets: list[LiveRowSet]
+    view: View
     ahead: OpenedAhead
 
 
@@ -77,7 +82,7 @@ def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
     needs most of their columns, else up to 3 MiB of other columns. Raises CorruptionError;
     StoreError.
     """
-    needed, columns = len(plan.projection), len(plan.table_schema.fields)
+    needed, columns = len(plan.projection), len(plan.view.columns.fields)
     left, calls = _WHOLE_BYTES if needed and plan.predicate is None else 0, []
     unneeded_left = _WHOLE_BYTES if 4 * needed >= 3 * columns else _UNNEEDED_BYTES
     # RowSets in the log cost no request.
@@ -88,8 +93,8 @@ def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
         whole = size <= left and unneeded <= unneeded_left
         if whole:
             left, unneeded_left = left - size, unneeded_left - unneeded
-        calls.append(partial(_open, store, plan.prefix, scan, whole=whole))
-    return OpenedAhead(plan.prefix, store.together(calls))
+        calls.append(partial(_open, store, plan.view, scan, whole=whole))
+    return OpenedAhead(plan.view, store.together(calls))
 
 
 def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iterator[OpenedRowSet]:
@@ -99,7 +104,7 @@ def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iter
     """
 
     def opened(scan: RowSetScan) -> OpenedRowSet:
-        return ahead.take(plan.prefix, scan) or _open(store, plan.prefix, scan)
+        return ahead.take(plan.view, scan) or _open(store, plan.view, scan)
 
     calls = [partial(opened, scan) for scan in plan.rowsets]
     width = min(_FAR_ROWSETS, store.parallel)
@@ -108,8 +113,6 @@ def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iter
         yield from group
 
 
-def _open(
-    store: ObjectStore, prefix: str, scan: RowSetScan, *, whole: bool = False
-) -> OpenedRowSet:
-    reader, deleted = open_stored(store, prefix, scan.rowset, whole=whole)
+def _open(store: ObjectStore, view: View, scan: RowSetScan, *, whole: bool = False) -> OpenedRowSet:
+    reader, deleted = open_stored(store, view, scan.rowset, whole=whole)
     return OpenedRowSet(scan, reader, deleted)

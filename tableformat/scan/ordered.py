@@ -75,7 +75,7 @@ class _Rows:
     @classmethod
     def of(cls, store: ObjectStore, plan: ScanPlan, order: RowOrder) -> _Rows:
         predicate, output = plan.bound_predicate(), arrow_schema(plan.output_schema)
-        key = [plan.table_schema.by_id(each.column) for each in order.fields]
+        key = [plan.view.columns.by_id(each.column) for each in order.fields]
         added = [each for each in key if not _is_comparable(each, output)]
         places = [
             len(output) + added.index(each) if each in added else output.names.index(each.name)
@@ -106,9 +106,9 @@ class _Rows:
         self.open += 1
         # RowSets that are opened later get smaller windows, so that all together stay bounded.
         window = max(1, min(_WINDOW_BYTES, _ALL_WINDOWS_BYTES // self.open))
-        part = self.plan.model_copy(update={"rowsets": tuple(scans)})
+        part = self.plan.of(scans)
         for opened in open_rowsets(self.store, part, OpenedAhead()):
-            for batch in live_batches(opened, self.fields, self.predicate, window):
+            for batch in live_batches(part.view, opened, self.fields, self.predicate, window):
                 added = to_storage(batch.select(self.added.names), self.added)
                 columns = [*batch.select(self.plan.projection).columns, *added]
                 yield np.zeros(batch.num_rows, np.int64), columns

@@ -9,23 +9,21 @@ inline bytes. The reader prunes blocks by the indexes of its own ranges.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import field_serializer
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry
-from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.schema import Model, SchemaField, TableSchema, without_metadata
-from colonnade.manifests.model.statics import SUFFIX, static_fields
-from colonnade.manifests.state.amendments import StaticRows
+from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry, RowSetNumber
+from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
+from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import Statics, View
 from colonnade.tableformat.partition.prune import partition_test
 from colonnade.tableformat.predicate import (
     BoundPredicate,
@@ -38,12 +36,21 @@ from colonnade.tableformat.predicate import (
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.order import RowOrder
 
+Ranges = tuple[tuple[Count, RowCount], ...]
+"""Ascending rows (first, end) that begin and end at cuts."""
 
-class RowSetScan(Model):
-    """The part of one RowSet that a plan reads: ascending row ranges that begin and end at cuts."""
+
+@dataclass(frozen=True, slots=True)
+class RowSetScan:
+    """The part of one RowSet that a plan reads."""
 
     rowset: LiveRowSet
-    ranges: tuple[tuple[Count, RowCount], ...]
+    ranges: Ranges
+
+    @classmethod
+    def whole(cls, rowset: LiveRowSet) -> RowSetScan:
+        """Return the scan of all rows of a RowSet."""
+        return cls(rowset, ((0, rowset.entry.rows),))
 
     @property
     def row_count(self) -> int:
@@ -58,60 +65,80 @@ class RowSetScan(Model):
 
 
 class ScanPlan(Model):
-    """The RowSets to read, in order, and how to treat their rows.
+    """A view of the RowSets to read, in order, and how to treat their rows.
 
-    `projection` names the columns to return, and `table_schema` has all columns at the epoch.
+    `epoch` is that of the state that the user reads. `projection` names the columns to return, and
     `predicate` is the JSON form of the filter that every returned row meets. `order` is the order
-    of the returned rows; None means that RowSets are read one after another. `statics` says where
-    the values of static columns are, if the plan reads any.
+    of the returned rows; None means that RowSets are read one after another. `ranges` has the rows
+    to read, by id, of the RowSets that are not read whole.
     """
 
-    table: str
-    prefix: str
+    view: View
     epoch: Count
-    table_schema: TableSchema
     projection: tuple[str, ...]
     predicate: Any = None
     order: RowOrder | None = None
-    rowsets: tuple[RowSetScan, ...]
-    statics: StaticsPlan | None = None
+    ranges: dict[RowSetNumber, Ranges] = {}
+
+    @property
+    def rowsets(self) -> tuple[RowSetScan, ...]:
+        """The RowSets to read, in order, each with the rows to read."""
+        return tuple(
+            RowSetScan(each, self.ranges[each.id])
+            if each.id in self.ranges
+            else RowSetScan.whole(each)
+            for each in self.view.rowsets
+        )
+
+    def of(self, parts: Iterable[RowSetScan], **changes: Any) -> ScanPlan:
+        """Return the plan that reads some parts of its RowSets alone, with changes of its fields.
+
+        Adjacent parts of a RowSet are joined, so that its footer is read once.
+        """
+        rowsets: dict[int, LiveRowSet] = {}
+        ranges: dict[int, Ranges] = {}
+        for part in parts:
+            number, (start, end), *others = part.rowset.id, *part.ranges
+            *before, last = ranges.get(number, ((start, start),))
+            joined = ((last[0], end),) if last[1] == start else (last, (start, end))
+            rowsets[number] = part.rowset
+            ranges[number] = (*before, *joined, *others)
+        some = {
+            number: each
+            for number, each in ranges.items()
+            if each != ((0, rowsets[number].entry.rows),)
+        }
+        view = self.view.of(rowsets.values())
+        return self.model_copy(update={**changes, "view": view, "ranges": some})
+
+    @property
+    def table(self) -> str:
+        """The name of the table."""
+        return self.view.table
 
     @property
     def known_rows(self) -> int | None:
         """The number of rows that a plan of whole RowSets returns, or None if a read must tell."""
-        if self.predicate is not None or not all(each.rowset.is_counted for each in self.rowsets):
+        if self.predicate is not None or self.view.hidden:
             return None
-        return sum(each.rowset.row_count for each in self.rowsets)
-
-    @field_serializer("table_schema")
-    def _whole_schema(self, schema: TableSchema) -> dict[str, Any]:
-        # `to_json` leaves defaults out, and the tags of nested types are among them.
-        return schema.model_dump(mode="json")
+        return sum(each.row_count for each in self.view.rowsets)
 
     def to_json(self) -> str:
         """Return the plan for the jar, and for tasks in Python, as one JSON object.
 
-        Values of RowSets that are the defaults, such as empty amendments, are left out.
+        Values that are the defaults are left out.
         """
         return self.model_dump_json(exclude_defaults=True)
 
     @classmethod
     def from_json(cls, text: str) -> ScanPlan:
         """Read a plan that `to_json` has written. Raises pydantic's ValidationError."""
-        plan = cls.model_validate_json(text)
-        if plan.statics is None:
-            return plan
-        rows = plan.statics.rows()
-        found = tuple(
-            each.model_copy(update={"rowset": _with_statics(each.rowset, rows)})
-            for each in plan.rowsets
-        )
-        return plan.model_copy(update={"rowsets": found})
+        return cls.model_validate_json(text)
 
     @property
     def output_schema(self) -> TableSchema:
         """The columns that the scan returns, in order."""
-        return self.table_schema.select(self.projection)
+        return self.view.columns.select(self.projection)
 
     @property
     def byte_count(self) -> int:
@@ -122,23 +149,7 @@ class ScanPlan(Model):
         """Return the filter, resolved against the table's columns."""
         if self.predicate is None:
             return None
-        return bind(from_json(self.predicate), self.table_schema)
-
-
-class StaticsPlan(Model):
-    """Where the static values are that a plan reads.
-
-    `scan` reads them from the table of static values. Its columns `key` are the partition key.
-    """
-
-    key: tuple[str, ...]
-    scan: ScanPlan
-
-    def rows(self) -> StaticRows:
-        """Return the place of the rows, as the RowSets of a plan carry it."""
-        scan = self.scan
-        key = scan.table_schema.select(self.key).fields
-        return StaticRows(scan.prefix, key, tuple(each.rowset for each in scan.rowsets))
+        return bind(from_json(self.predicate), self.view.columns)
 
 
 def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
@@ -161,109 +172,81 @@ def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None
 
 
 def plan_scan(
-    table: TableState,
+    view: View,
     epoch: int,
-    rowsets: Iterable[LiveRowSet],
     columns: Sequence[str] | None = None,
     predicate: Predicate | None = None,
     order: RowOrder | None = None,
 ) -> ScanPlan:
-    """Plan to read `columns` (None: all) of `rowsets`, which the caller has pruned.
+    """Plan to read `columns` (None: all) of the RowSets of a view, which the caller has pruned.
 
     `order` is the order of the rows, if one is wanted (`key_order`). Raises NotFoundError for an
     unknown column. Raises InvalidInputError for a column that is named twice, and when `columns` is
     not a list of names.
     """
-    names = table.schema.names
+    names = view.columns.names
     if columns is not None:
-        names = table.schema.select(check_names(columns, "columns")).names
+        names = view.columns.select(check_names(columns, "columns")).names
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
     begins = () if order is None else (order.fields[0].column,)
-    found = tuple(rowsets)
-    statics = _statics(table, epoch, found, names, predicate)
+    statics = _statics(view, names, predicate)
     if statics is not None:
-        begins = (*begins, table.schema.field(statics.key[0]).id)
-        key = table.schema.select(statics.key).fields
-        found = tuple(_keyed_by(each, key) for each in found)
+        begins = (*begins, statics.key[0].id)
+    needed = replace(
+        view,
+        columns=without_metadata(view.columns),
+        rowsets=_with_bounds(view.rowsets, begins),
+        statics=statics,
+    )
     return ScanPlan(
-        table=table.name,
-        prefix=table.prefix,
+        view=needed,
         epoch=epoch,
-        table_schema=without_metadata(table.schema),
         projection=names,
         predicate=None if predicate is None else to_json(predicate),
         order=order,
-        rowsets=tuple(
-            RowSetScan(
-                rowset=_with_bounds(rowset, begins),
-                ranges=((0, rowset.entry.rows),),
-            )
-            for rowset in found
-        ),
-        statics=statics,
     )
 
 
-def _statics(
-    table: TableState,
-    epoch: int,
-    rowsets: Sequence[LiveRowSet],
-    names: Collection[str],
-    predicate: Predicate | None,
-) -> StaticsPlan | None:
-    """Return the static values that a plan of RowSets reads; None if it reads no static column."""
-    if not rowsets or not static_fields(table.schema):
+def _statics(view: View, names: Collection[str], predicate: Predicate | None) -> Statics | None:
+    """Return the static values that a plan reads; None if it reads no static column."""
+    if view.statics is None:
         return None
-    filtered = frozenset[int]() if predicate is None else bind(predicate, table.schema).column_ids
+    filtered = frozenset[int]() if predicate is None else bind(predicate, view.columns).column_ids
     wanted = [
-        each for each in static_fields(table.schema) if each.name in names or each.id in filtered
+        each for each in static_fields(view.columns) if each.name in names or each.id in filtered
     ]
-    rows = rowsets[0].amendments.statics if wanted else None
-    if rows is None:
+    if not wanted:
         return None
-    key = key_fields(table.partition_key, table.schema)
+    # The key has the types of the plan, which may have the columns of another epoch.
+    key = tuple(view.columns.by_id(each.id) for each in view.statics.key)
     plain = (each.model_copy(update={"static": None}) for each in wanted)
-    schema = TableSchema(fields=(*key, *plain))
-    bounds = (key[0].id,)
-    scan = ScanPlan(
-        table=table.name + SUFFIX,
-        prefix=rows.prefix,
-        epoch=epoch,
-        table_schema=without_metadata(schema),
-        projection=schema.names,
-        rowsets=tuple(
-            RowSetScan(rowset=_with_bounds(each, bounds), ranges=((0, each.entry.rows),))
-            for each in rows.rowsets
-        ),
+    found = replace(
+        view.statics.view,
+        columns=without_metadata(TableSchema(fields=(*key, *plain))),
+        rowsets=_with_bounds(view.statics.view.rowsets, (key[0].id,)),
     )
-    return StaticsPlan(key=tuple(each.name for each in key), scan=scan)
+    return Statics(key, found)
 
 
-def _with_statics(rowset: LiveRowSet, rows: StaticRows) -> LiveRowSet:
-    return replace(rowset, amendments=replace(rowset.amendments, statics=rows))
-
-
-def _keyed_by(rowset: LiveRowSet, key: tuple[SchemaField, ...]) -> LiveRowSet:
-    """Return a RowSet whose static values have the partition key as a plan reads it.
-
-    Its types differ from those of the table if the plan has the columns of another epoch.
-    """
-    rows = rowset.amendments.statics
-    return (
-        rowset if rows is None or rows.key == key else _with_statics(rowset, replace(rows, key=key))
-    )
-
-
-def _with_bounds(rowset: LiveRowSet, columns: Collection[int]) -> LiveRowSet:
-    """Return a RowSet with the bounds of some columns alone.
+def _with_bounds(rowsets: Iterable[LiveRowSet], columns: Collection[int]) -> tuple[LiveRowSet, ...]:
+    """Return RowSets with the bounds of some columns alone.
 
     The other bounds were used for pruning. A task needs only the locations of bytes, and the least
     key of each RowSet if it merges rows.
     """
-    kept = {each: found for each, found in rowset.entry.statistics.items() if each in columns}
-    return replace(rowset, entry=rowset.entry.model_copy(update={"statistics": kept}))
+    return tuple(
+        replace(
+            each,
+            entry=each.entry.model_copy(
+                update={
+                    "statistics": {c: s for c, s in each.entry.statistics.items() if c in columns}
+                }
+            ),
+        )
+        for each in rowsets
+    )
 
 
 def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
@@ -279,7 +262,7 @@ def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
             filled = 0
         shares[-1].append(piece)
         filled += piece.byte_count
-    return [plan.model_copy(update={"rowsets": tuple(share)}) for share in shares]
+    return [plan.of(share) for share in shares]
 
 
 def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[ScanPlan]:
@@ -289,7 +272,7 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
     RowSets returns an empty list.
     """
     if count == 1 and not apart:
-        return [plan] if plan.rowsets else []
+        return [plan] if plan.view.rowsets else []
     target = max(1, plan.byte_count // (16 * count))  # pieces this small keep shares similar
     pieces = [piece for each in plan.rowsets for piece in _pieces(each, target)]
     total = sum(piece.byte_count for piece in pieces)
@@ -300,7 +283,7 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
         share = (middle * count // total, piece.rowset.id if apart else 0)
         shares.setdefault(share, []).append(piece)
         before += piece.byte_count
-    return [plan.model_copy(update={"rowsets": _joined(share)}) for share in shares.values()]
+    return [plan.of(share) for share in shares.values()]
 
 
 def divide_by_rowset(plan: ScanPlan, count: int) -> list[ScanPlan]:
@@ -311,23 +294,7 @@ def divide_by_rowset(plan: ScanPlan, count: int) -> list[ScanPlan]:
     shares: list[list[RowSetScan]] = [[] for _ in range(count)]
     for each in sorted(plan.rowsets, key=lambda scan: scan.rowset.id):
         shares[each.rowset.id % count].append(each)
-    return [plan.model_copy(update={"rowsets": tuple(share)}) for share in shares]
-
-
-def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
-    """Join adjacent pieces of a RowSet, so that its footer is read once."""
-    joined: list[RowSetScan] = []
-    for piece in pieces:
-        if joined and joined[-1].rowset.id == piece.rowset.id:
-            *ranges, (start, end) = (*joined[-1].ranges, *piece.ranges)
-            if ranges and ranges[-1][1] == start:
-                ranges[-1] = (ranges[-1][0], end)
-            else:
-                ranges.append((start, end))
-            joined[-1] = piece.model_copy(update={"ranges": tuple(ranges)})
-        else:
-            joined.append(piece)
-    return tuple(joined)
+    return [plan.of(share) for share in shares]
 
 
 def cut_rows(entry: RowSetEntry) -> list[int]:
@@ -349,5 +316,5 @@ def _pieces(whole: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
         start = first
         for cut, following in pairwise([*(c for c in cuts if first < c < last), last, last]):
             if following - start > rows_wanted or cut == last:
-                yield whole.model_copy(update={"ranges": ((start, cut),)})
+                yield RowSetScan(whole.rowset, ((start, cut),))
                 start = cut

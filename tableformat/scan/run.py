@@ -55,7 +55,7 @@ def _read_rowsets(
     fields = needed_fields(plan, predicate)
     names = arrow_schema(plan.output_schema).names
     for opened in open_rowsets(store, plan, ahead):
-        yield from live_batches(opened, fields, predicate, returned=names)
+        yield from live_batches(plan.view, opened, fields, predicate, returned=names)
 
 
 def read_plan_parallel(
@@ -97,4 +97,4 @@ def _share_bytes(store: ObjectStore, plan: ScanPlan) -> int:
     if store.parallel == 1:
         return PARALLEL_SHARE_BYTES
     read = len(needed_fields(plan, plan.bound_predicate()))
-    return _FAR_SHARE_BYTES * len(plan.table_schema.fields) // max(1, read)
+    return _FAR_SHARE_BYTES * len(plan.view.columns.fields) // max(1, read)

@@ -6,7 +6,7 @@ columns of the condition are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import (
     BoundPredicate,
@@ -28,15 +28,16 @@ from colonnade.tableformat.predicate import (
     evaluate,
     prune,
 )
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted import read_deleted, read_vector
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Some rows of a RowSet. `rows` has their stored row numbers; None means all live rows."""
+    """Some rows of a RowSet of a view, by their numbers. None as `rows` means all live rows."""
 
+    view: View
     rowset: LiveRowSet
     rows: FrozenBitMap | None
 
@@ -46,75 +47,65 @@ class Selection:
         return self.rowset.row_count if self.rows is None else len(self.rows)
 
 
-def judge(
-    table: TableState, rowsets: Sequence[LiveRowSet], where: Predicate
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def judge(view: View, where: Predicate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return for each RowSet whether `where` may select rows, and whether it may leave some out.
 
     The bounds in the log decide. Raises InvalidInputError when `where` does not fit the columns.
     """
-    bound = bind(where, table.schema)
+    bound, rowsets = bind(where, view.columns), view.rowsets
     bounds = bounds_table(
         [rowset.entry.statistics for rowset in rowsets],
         [rowset.entry.rows for rowset in rowsets],
-        table.schema,
+        view.columns,
         lambda index: f"RowSet {rowsets[index].entry.object}",
     )
-    bounds = without_expired_bounds(table, bounds)
+    masked = {each.column for masks in view.masks.values() for each in masks}
+    bounds = bounds.with_open_nulls(masked) if masked else bounds
     return prune(bound, bounds), prune(complement(bound), bounds)
 
 
-def select_rows(
-    store: ObjectStore,
-    table: TableState,
-    rowsets: Sequence[LiveRowSet],
-    where: Predicate | None,
-) -> Iterator[Selection]:
+def select_rows(store: ObjectStore, view: View, where: Predicate | None) -> Iterator[Selection]:
     """Yield the rows that meet `where` (None: all), by RowSet. Skips RowSets without any.
 
     Raises the errors of `judge`, CorruptionError, StoreError.
     """
     if where is None:
-        yield from (_whole(store, table, rowset) for rowset in rowsets)
+        yield from (_whole(store, view, rowset) for rowset in view.rowsets)
         return
-    bound = bind(where, table.schema)
-    some, others = judge(table, rowsets, where)
-    for rowset, may, may_not in zip(rowsets, some, others, strict=True):
+    bound = bind(where, view.columns)
+    some, others = judge(view, where)
+    for rowset, may, may_not in zip(view.rowsets, some, others, strict=True):
         if may and not may_not:
-            yield _whole(store, table, rowset)
-        elif may and (rows := _matching(store, table, rowset, bound)):
-            yield Selection(rowset, rows)
+            yield _whole(store, view, rowset)
+        elif may and (rows := _matching(store, view, rowset, bound)):
+            yield Selection(view, rowset, rows)
 
 
-def _whole(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> Selection:
+def _whole(store: ObjectStore, view: View, rowset: LiveRowSet) -> Selection:
     """Return all visible rows of a RowSet. Reads it only if it hides rows that are stored."""
-    if not rowset.amendments.hidden:
-        return Selection(rowset, None)
-    shown = BitMap(range(rowset.entry.rows)) - deleted_rows(store, table, rowset)
-    return Selection(rowset, FrozenBitMap(shown))
+    if view.is_counted(rowset):
+        return Selection(view, rowset, None)
+    shown = BitMap(range(rowset.entry.rows)) - deleted_rows(store, view, rowset)
+    return Selection(view, rowset, FrozenBitMap(shown))
 
 
 def _matching(
-    store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
+    store: ObjectStore, view: View, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> FrozenBitMap:
-    found = stored_matches(store, table.prefix, rowset, table.schema, predicate)
-    return FrozenBitMap(found - deleted_rows(store, table, rowset))
+    found = stored_matches(store, view, rowset, predicate)
+    return FrozenBitMap(found - deleted_rows(store, view, rowset))
 
 
 def stored_matches(
-    store: ObjectStore,
-    prefix: str,
-    rowset: LiveRowSet,
-    schema: TableSchema,
-    predicate: BoundPredicate,
+    store: ObjectStore, view: View, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> BitMap:
     """Return the stored rows of a RowSet that meet the predicate, including deleted rows.
 
-    `schema` has the columns of its table. Raises CorruptionError, StoreError.
+    Raises CorruptionError, StoreError.
     """
-    fields = [field for field in schema.fields if field.id in predicate.column_ids]
+    fields = [field for field in view.columns.fields if field.id in predicate.column_ids]
     found = BitMap()
-    batches = RowSetReader(store, prefix, rowset).read(
+    batches = RowSetReader(store, view, rowset).read(
         fields,
         keep=partial(prune, predicate),
         keep_columns=predicate.column_ids,
@@ -125,38 +116,47 @@ def stored_matches(
     return found
 
 
-def deleted_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
-    """Return the deleted rows of a RowSet. Raises CorruptionError, StoreError."""
-    found = read_deleted(store, table.prefix, rowset)
+def deleted_rows(store: ObjectStore, view: View, rowset: LiveRowSet) -> FrozenBitMap:
+    """Return the rows of a RowSet that a view does not show. Raises CorruptionError, StoreError."""
+    found = read_deleted(store, view, rowset)
     return FrozenBitMap() if found is None else found.rows
 
 
-def selected_numbers(
-    store: ObjectStore, table: TableState, selection: Selection
-) -> NDArray[np.int64]:
+def newly_hidden(store: ObjectStore, view: View, rowset: LiveRowSet) -> FrozenBitMap:
+    """Return the rows of a RowSet that a view hides and no deletion vector names.
+
+    Raises CorruptionError, StoreError.
+    """
+    if view.is_counted(rowset):
+        return FrozenBitMap()
+    named = read_vector(store, view.prefix, rowset)
+    return deleted_rows(store, view, rowset) - (FrozenBitMap() if named is None else named.rows)
+
+
+def selected_numbers(store: ObjectStore, selection: Selection) -> NDArray[np.int64]:
     """Return the numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
     rows = selection.rows
     if rows is None:
-        deleted = deleted_rows(store, table, selection.rowset)
+        deleted = deleted_rows(store, selection.view, selection.rowset)
         rows = FrozenBitMap(BitMap(range(selection.rowset.entry.rows)) - deleted)
     return np.asarray(rows.to_array(), np.int64)
 
 
 def read_selected(
-    store: ObjectStore, table: TableState, selection: Selection, schema: TableSchema
+    store: ObjectStore, selection: Selection, schema: TableSchema
 ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
     """Yield the selected rows in batches: their numbers, and the columns of `schema`.
 
     Reads only stretches between cuts that hold selected rows, about a block at a time. Raises
     CorruptionError, StoreError.
     """
-    numbers = selected_numbers(store, table, selection)
-    yield from read_numbered(store, table.prefix, selection.rowset, numbers, schema)
+    numbers = selected_numbers(store, selection)
+    yield from read_numbered(store, selection.view, selection.rowset, numbers, schema)
 
 
 def read_numbered(
     store: ObjectStore,
-    prefix: str,
+    view: View,
     rowset: LiveRowSet,
     numbers: NDArray[np.int64],
     schema: TableSchema,
@@ -165,7 +165,7 @@ def read_numbered(
     cuts = np.array(cut_rows(rowset.entry))
     stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
     ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]
-    reader = RowSetReader(store, prefix, rowset)
+    reader = RowSetReader(store, view, rowset)
     for first_row, batch in reader.read(schema.fields, ranges=ranges):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
         chosen = numbers[low:high]

@@ -7,78 +7,68 @@ from collections.abc import Sequence
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import Bound
-from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet
-from colonnade.tableformat.predicate import Predicate, bind, from_json, to_json
+from colonnade.manifests.state.view import Statics
+from colonnade.tableformat.predicate import Predicate, bind, from_json
 from colonnade.tableformat.predicate.bound import BoundConstant
 from colonnade.tableformat.predicate.expressions import TRUE, Column, Compare, Operator, conjunction
 from colonnade.tableformat.predicate.implied import implied
 from colonnade.tableformat.predicate.storage import stored_literal
 from colonnade.tableformat.rowset.statics import keys_near, rowsets_near
-from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, StaticsPlan
+from colonnade.tableformat.scan.plan import ScanPlan
 
 _SAMPLED = 64
 """The most RowSets of a plan whose keys are looked at to choose how tasks read static values."""
 
 
-def is_divided(statics: StaticsPlan, plan: ScanPlan) -> bool:
+def is_divided(statics: Statics, plan: ScanPlan) -> bool:
     """Whether each task of a plan should read a part of its static values.
 
     That pays if they are many, and if few of them have the keys that a RowSet may have, or that the
     predicate allows. Else the tasks of a process read all values once.
     """
-    rows, rowsets = statics.rows(), [each.rowset for each in plan.rowsets]
-    if keys_near(rows, rowsets) is None:
+    rowsets = plan.view.rowsets
+    if keys_near(statics, rowsets) is None:
         return False
-    if _about_keys(plan, rows) is not TRUE:
+    if _about_keys(plan, statics) is not TRUE:
         return True
     sample = rowsets[:: -(-len(rowsets) // _SAMPLED)]
-    near = sum(_bytes_near(rows, [each]) for each in sample) // len(sample)
-    return bool(2 * near <= sum(each.byte_count for each in rows.rowsets))
+    near = sum(_bytes_near(statics, [each]) for each in sample) // len(sample)
+    return 2 * near <= sum(each.byte_count for each in statics.view.rowsets)
 
 
-def divided_bytes(statics: StaticsPlan, plan: ScanPlan) -> int:
+def divided_bytes(statics: Statics, plan: ScanPlan) -> int:
     """Estimate the stored bytes of the static values that the tasks of a plan divide."""
-    rows = statics.rows()
-    if not is_divided(statics, plan) or _about_keys(plan, rows) is not TRUE:
+    if not is_divided(statics, plan) or _about_keys(plan, statics) is not TRUE:
         return 0
-    return _bytes_near(rows, [each.rowset for each in plan.rowsets])
+    return _bytes_near(statics, plan.view.rowsets)
 
 
-def _bytes_near(rows: StaticRows, rowsets: Sequence[LiveRowSet]) -> int:
-    return sum(each.byte_count for each in rowsets_near(rows, keys_near(rows, rowsets)))
+def _bytes_near(statics: Statics, rowsets: Sequence[LiveRowSet]) -> int:
+    return sum(each.byte_count for each in rowsets_near(statics, keys_near(statics, rowsets)))
 
 
-def statics_of_task(statics: StaticsPlan, task: ScanPlan) -> StaticsPlan:
+def statics_of_task(statics: Statics, task: ScanPlan) -> tuple[Statics, Predicate]:
     """Return the static values of the keys that a task may have; all of them if they are few.
 
-    The bounds of the task's RowSets say which keys these are, and its predicate. Requires that the
-    plan has these bounds, as `plan_scan` leaves them.
+    The bounds of the task's RowSets say which keys these are, and its predicate; so does the result
+    as a predicate. Requires that the plan has these bounds, as `plan_scan` leaves them.
     """
-    rows = statics.rows()
-    near = keys_near(rows, [each.rowset for each in task.rowsets])
+    near = keys_near(statics, task.view.rowsets)
     if near is None:
-        return statics
-    parts = [_inside(near.intervals[0], rows.key[0])]
-    parts.append(_about_keys(task, rows))
-    found = rowsets_near(rows, near)
-    scan = statics.scan.model_copy(
-        update={
-            "predicate": to_json(conjunction(parts)),
-            "rowsets": tuple(
-                RowSetScan(rowset=each, ranges=((0, each.entry.rows),)) for each in found
-            ),
-        }
-    )
-    return statics.model_copy(update={"scan": scan})
+        return statics, TRUE
+    part = statics.view.of(rowsets_near(statics, near))
+    about = conjunction((_inside(near.intervals[0], statics.key[0]), _about_keys(task, statics)))
+    return Statics(statics.key, part), about
 
 
-def _about_keys(plan: ScanPlan, rows: StaticRows) -> Predicate:
+def _about_keys(plan: ScanPlan, statics: Statics) -> Predicate:
     """Return what the predicate of a plan says about partition keys; TRUE if it allows all."""
     if plan.predicate is None:
         return TRUE
-    about = implied(from_json(plan.predicate), plan.table_schema, [each.id for each in rows.key])
-    return TRUE if bind(about, plan.table_schema).root == BoundConstant(True) else about
+    columns = plan.view.columns
+    about = implied(from_json(plan.predicate), columns, [each.id for each in statics.key])
+    return TRUE if bind(about, columns).root == BoundConstant(True) else about
 
 
 def _inside(interval: Interval, column: SchemaField) -> Predicate:

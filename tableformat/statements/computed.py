@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.hidden_rows import with_expired_values
+from colonnade.manifests.arrays.hidden_rows import view_of_values
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
@@ -118,14 +119,17 @@ class ComputedWriter:
             ids |= bind(self.where, self.table.schema).column_ids
         return tuple(field for field in self.table.schema.fields if field.id in ids)
 
-    def write(self, _: Snapshot, rowsets: Sequence[LiveRowSet]) -> Iterator[FilledRowSet]:
-        """Write the column of RowSets, one after another. Holds about a block of each column.
+    def write(self, _: Snapshot, view: View) -> Iterator[FilledRowSet]:
+        """Write the column of the RowSets of a view, one after another.
 
+        Holds about a block of each column.
         Raises InvalidInputError that names the column, or a constraint that a new value does not
         meet. Raises CorruptionError, StoreError, and whatever the function raises.
         """
-        for rowset in rowsets:
-            found = list(select_rows(self.place.store, self.table, self._seen(rowset), self.where))
+        masks = view_of_values(self.table, view.rowsets, self.table.decided_ms).masks
+        seen = replace(view, columns=self.table.schema, masks=masks)
+        for rowset in view.rowsets:
+            found = list(select_rows(self.place.store, seen.of([rowset]), self.where))
             if not found or not found[0].count:
                 yield FilledRowSet(rowset, None, 0)
                 continue
@@ -140,13 +144,8 @@ class ComputedWriter:
             )
             yield FilledRowSet(rowset, written, None if selected.rows is None else selected.count)
 
-    def _seen(self, rowset: LiveRowSet) -> list[LiveRowSet]:
-        """Return a RowSet as readers see its values."""
-        now = self.table.decided_ms
-        return [rowset] if now is None else with_expired_values(self.table, [rowset], now)
-
     def _stretches(self, selected: Selection) -> Iterator[list[pa.Array]]:
-        numbers = selected_numbers(self.place.store, self.table, selected)
+        numbers = selected_numbers(self.place.store, selected)
         ids = {each for rule in self.rules for each in rule.condition.column_ids}
         checked = (field for field in self.table.schema.fields if field.id in ids)
         # A column to add is not stored yet.
@@ -157,7 +156,7 @@ class ComputedWriter:
         }
         if selected.rows is not None:
             fields[self.column.target.id] = self.column.target
-        reader = RowSetReader(self.place.store, self.place.prefix, selected.rowset)
+        reader = RowSetReader(self.place.store, selected.view, selected.rowset)
         stretches = reader.read(tuple(fields.values()))
         values = self._all if selected.rows is None else self._some
         return values(stretches, numbers)

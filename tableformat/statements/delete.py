@@ -49,8 +49,8 @@ def find_rows(
     """
     keep = rowset_filter(table, where)
     chosen = by_partitions(log, table, where)
-    rowsets = log.read_rowsets(table, rowset_filter(table, chosen))
-    found = select_rows(log.store, table, rowsets, chosen)
+    view = log.view(table, rowset_filter(table, chosen))
+    found = select_rows(log.store, view, chosen)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count
     ]

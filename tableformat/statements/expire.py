@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.commit.change import DeletedRows, KeyGuard
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
@@ -26,8 +26,8 @@ def evaluate_drop(log: Log, table: TableState, cutoff_ms: int) -> Statement | No
     Returns None if there are none. The time is in ms since 1970 UTC. Reads the entries of the
     table's RowSets, and no data. Raises CorruptionError, StoreError.
     """
-    stored = log.read_rowsets(table.as_stored)
-    left = {each.id for each in visible(table, stored, cutoff_ms)}
+    stored = view_of(table, log.read_rowsets(table), None).rowsets
+    left = {each.id for each in view_of(table, stored, cutoff_ms).rowsets}
     return _statement(
         table,
         (DeletedRows(table.id, each, "delete", None) for each in stored if each.id not in left),
@@ -43,15 +43,15 @@ def evaluate_expire(
     the columns that say when these expire, where indexes do not decide it. Raises CorruptionError,
     StoreError.
     """
-    stored = {each.id: each for each in log.read_rowsets(table.as_stored)}
+    before = view_of(table, log.read_rowsets(table), None)
+    view = view_of(table, before.rowsets, cutoff_ms)
 
     def rows() -> Iterator[DeletedRows]:
-        for shown in visible(table, [*stored.values()], cutoff_ms):
-            if shown.amendments.hidden and chosen(shown):
-                known = stored[shown.id]
-                every, before = (deleted_rows(log.store, table, each) for each in (shown, known))
-                if gone := every - before:
-                    yield DeletedRows(table.id, known, "delete", gone)
+        for rowset in view.rowsets:
+            if not view.is_counted(rowset) and chosen(rowset):
+                every, known = (deleted_rows(log.store, each, rowset) for each in (view, before))
+                if gone := every - known:
+                    yield DeletedRows(table.id, rowset, "delete", gone)
 
     return _statement(table, rows())
 

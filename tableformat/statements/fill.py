@@ -23,6 +23,7 @@ from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.shown import shown
@@ -49,7 +50,7 @@ class FilledRowSet:
     rows: int | None = None
 
 
-Write = Callable[[Snapshot, Sequence[LiveRowSet]], Iterable[FilledRowSet]]
+Write = Callable[[Snapshot, View], Iterable[FilledRowSet]]
 """Writes the values of a column in some RowSets of a state."""
 
 
@@ -144,15 +145,16 @@ class Fill:
             fill=ColumnFill(table, self.fill),
         )
 
-    def missing(self, head: Snapshot) -> list[LiveRowSet]:
+    def missing(self, head: Snapshot) -> View:
         """Return the RowSets of a state whose values are not written yet. Raises ConflictError."""
-        return [each for each in self._rowsets(head) if self._key(each) not in self._filled]
+        view = self._view(head)
+        return view.of(each for each in view.rowsets if self._key(each) not in self._filled)
 
     def changes(self, head: Snapshot) -> bool:
         """Return whether a row of a state gets a value, or may get one."""
         if not self._plan.fits(head):
             return True
-        filled = map(self._filled.get, map(self._key, self._rowsets(head)))
+        filled = map(self._filled.get, map(self._key, self._view(head).rowsets))
         return any(each is None or each.operation is not None for each in filled)
 
     def add(self, filled: Iterable[FilledRowSet]) -> None:
@@ -168,7 +170,7 @@ class Fill:
         self._write_missing(head)
         operations: list[ReplaceColumn] = []
         rows = 0
-        for rowset in self._rowsets(head):
+        for rowset in self._view(head).rowsets:
             filled = self._filled[self._key(rowset)]
             if filled.operation is not None:
                 # A restore may have given the RowSet another id.
@@ -186,27 +188,27 @@ class Fill:
 
     def _write_missing(self, head: Snapshot) -> bool:
         missing = self.missing(head)
-        if missing:
+        if missing.rowsets:
             self._plan.check_room(self._log.limits, self._count(head))
             plan = self._plan
-            with step(plan.operation, plan.table.name, "RowSets", len(missing)) as advance:
+            with step(plan.operation, plan.table.name, "RowSets", len(missing.rowsets)) as advance:
                 for each in self._write(head, missing):
                     self.add((each,))
                     advance(1)
-        return bool(missing)
+        return bool(missing.rowsets)
 
     def _count(self, head: Snapshot) -> int:
         """Return how many RowSets of a state are known to get values."""
-        filled = map(self._filled.get, map(self._key, self._rowsets(head)))
+        filled = map(self._filled.get, map(self._key, self._view(head).rowsets))
         unknown = self._plan.of_all_rows
         return sum(unknown if each is None else each.operation is not None for each in filled)
 
-    def _rowsets(self, head: Snapshot) -> Sequence[LiveRowSet]:
-        return self._log.read_rowsets(self._plan.require_table(head), self._plan.keep)
+    def _view(self, head: Snapshot) -> View:
+        return self._log.view(self._plan.require_table(head), self._plan.keep)
 
     def _key(self, rowset: LiveRowSet) -> tuple[str, ...]:
         """Return the objects that decide the values. Deleted rows do not matter."""
-        return (rowset.entry.object, *rowset.amendments.holders(self._sources))
+        return (rowset.entry.object, *rowset.holders(self._sources))
 
 
 def with_columns(table: TableState, operations: Sequence[Operation]) -> TableState:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import Model
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.statements.fill import FilledRowSet, FillPlan, with_columns
 from colonnade.tableformat.statements.written_columns import decode_columns
 from colonnade.tableformat.write.job import WriteJob
@@ -45,15 +46,15 @@ class FillJob(Model):
 class UnfilledError(Exception):
     """RowSets of a state have no values yet, and only the engine can compute them."""
 
-    def __init__(self, head: Snapshot, rowsets: Sequence[LiveRowSet]) -> None:
+    def __init__(self, head: Snapshot, view: View) -> None:
         super().__init__(head.epoch)
         self.head = head
-        self.rowsets = rowsets
+        self.view = view
 
 
-def leave_to_engine(head: Snapshot, rowsets: Sequence[LiveRowSet]) -> Iterable[FilledRowSet]:
+def leave_to_engine(head: Snapshot, view: View) -> Iterable[FilledRowSet]:
     """Raise UnfilledError: this is the `Write` of a fill by another engine."""
-    raise UnfilledError(head, rowsets)
+    raise UnfilledError(head, view)
 
 
 def decode_filled(

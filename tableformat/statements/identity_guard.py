@@ -21,6 +21,7 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import WHOLE, decode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.statement import Statement
@@ -109,5 +110,5 @@ def _bounds(entry: RowSetEntry, column: SchemaField) -> tuple[int, int]:
 def _values(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, column: SchemaField
 ) -> Iterator[NDArray[np.int64]]:
-    for _, batch in RowSetReader(store, table.prefix, rowset).read((column,)):
+    for _, batch in RowSetReader(store, View.stored(table), rowset).read((column,)):
         yield np.asarray(batch.column(0).to_numpy(zero_copy_only=False), np.int64)

@@ -16,6 +16,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema, storage_type
 from colonnade.tableformat.types.compute import pc
@@ -76,11 +77,11 @@ def _kept(
     log: Log, table: TableState, column: SchemaField, replaced: Sequence[DeletedRows]
 ) -> pa.ChunkedArray:
     """Return the values of a column in the replaced rows, in order."""
-    found: list[pa.Array] = []
+    found, view = list[pa.Array](), View.stored(table)
     for each in replaced:
         assert each.rows is not None, "An upsert names the rows that it replaces."
         numbers = np.asarray(each.rows.to_array(), np.int64)
-        for first, batch in RowSetReader(log.store, table.prefix, each.rowset).read((column,)):
+        for first, batch in RowSetReader(log.store, view, each.rowset).read((column,)):
             within = numbers[(numbers >= first) & (numbers < first + batch.num_rows)]
             if len(within):
                 found.append(batch.column(0).take(pa.array(within - first)))

@@ -13,6 +13,7 @@ from functools import cache
 from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import read_keys
 from colonnade.tableformat.keys.key_set import KeySet
@@ -57,9 +58,10 @@ def _holding(
     store: ObjectStore, table: TableState, rowsets: Sequence[LiveRowSet], keys: KeySet
 ) -> list[LiveRowSet]:
     """Return the RowSets that hold one of the keys, in live or deleted rows."""
+    view = View.stored(table, rowsets)
     return [
         each
-        for each in rowsets
+        for each in view.rowsets
         if len(keys.codes[-1])
-        and any((keys.find(b) >= 0).any() for _, b in read_keys(store, table.prefix, each, keys))
+        and any((keys.find(b) >= 0).any() for _, b in read_keys(store, view, each, keys))
     ]

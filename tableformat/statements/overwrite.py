@@ -11,6 +11,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.progress import step
@@ -70,9 +71,8 @@ def written_overwrite(
     """
     where = from_json(job.where)
     written = [as_written(entry, number) for number, entry in enumerate(entries)]
-    outside = sum(entry.rows for entry in entries) - sum(
-        each.count for each in select_rows(log.store, table, written, where)
-    )
+    inside = select_rows(log.store, View.stored(table, written), where)
+    outside = sum(entry.rows for entry in entries) - sum(each.count for each in inside)
     if outside:
         raise _outside_error(outside, job.parameters.get("where"))
     return _statement(log, table, where, entries, job.parameters)

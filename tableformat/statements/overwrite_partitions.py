@@ -19,6 +19,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.progress import step
@@ -71,8 +72,9 @@ def written_partitions(
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_overwritten(table, wanted)
     deleted = []
-    for rowset in log.read_rowsets(table, keep) if added else ():
-        rows = _overwritten_rows(log.store, table, rowset, wanted)
+    view = log.view(table, keep) if added else View.stored(table)
+    for rowset in view.rowsets:
+        rows = _overwritten_rows(log.store, table, view, rowset, wanted)
         if rows is None or rows:
             deleted.append(DeletedRows(table.id, rowset, "delete", rows))
     columns = frozenset(field.column for field in table.partition_fields)
@@ -103,7 +105,11 @@ def _may_be_overwritten(table: TableState, wanted: frozenset[PartitionValues]) -
 
 
 def _overwritten_rows(
-    store: ObjectStore, table: TableState, rowset: LiveRowSet, wanted: frozenset[PartitionValues]
+    store: ObjectStore,
+    table: TableState,
+    view: View,
+    rowset: LiveRowSet,
+    wanted: frozenset[PartitionValues],
 ) -> FrozenBitMap | None:
     """Return the rows of a RowSet that are in the wanted partitions; None means all its rows."""
     fields = table.partition_fields
@@ -112,10 +118,10 @@ def _overwritten_rows(
     columns = {field.column: table.schema.by_id(field.column) for field in fields}
     sources = TableSchema(fields=tuple(columns.values()))
     found = BitMap()
-    reader = RowSetReader(store, table.prefix, rowset)
+    reader = RowSetReader(store, view, rowset)
     for first_row, batch in reader.read(sources.fields):
         arrays = dict(zip(columns, to_storage(batch, sources), strict=True))
         codes, partitions = divide(fields, sources, arrays)
         chosen = np.array([each in wanted for each in partitions], np.bool_)
         found |= BitMap(first_row + np.flatnonzero(chosen[codes]))
-    return FrozenBitMap(found - deleted_rows(store, table, rowset))
+    return FrozenBitMap(found - deleted_rows(store, view, rowset))

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
@@ -23,10 +23,11 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS, region_of
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.predicate.exact_regions import Regions, exact_regions
 from colonnade.tableformat.scan.plan import rowset_filter
-from colonnade.tableformat.scan.selection import deleted_rows
+from colonnade.tableformat.scan.selection import newly_hidden
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 
 CLEAN = "clean"
@@ -49,9 +50,9 @@ def evaluate_range(
     bound, keep = bind(where, table.schema), rowset_filter(table, where)
     regions = exact_regions(bound, table.schema)
     assert regions is not None
-    rowsets = log.read_rowsets(replace(table, now_ms=None), keep)
+    rowsets = view_of(table, log.read_rowsets(table, keep), None).rowsets
     inside, edges = _divide(rowsets, regions, table)
-    if not edges and visible(table, inside) == inside:
+    if not edges and not _hides_more(table, inside):
         return None
     return Statement(
         "delete",
@@ -64,6 +65,12 @@ def evaluate_range(
         ),
         parameters={} if text is None else {"where": text},
     )
+
+
+def _hides_more(table: TableState, rowsets: Sequence[LiveRowSet]) -> bool:
+    """Return whether something of RowSets has expired when the statement sees them."""
+    stored, seen = (view_of(table, rowsets, at) for at in (None, table.now_ms))
+    return replace(seen, now_ms=None) != stored
 
 
 def is_range(table: TableState, where: Predicate) -> bool:
@@ -112,13 +119,14 @@ def evaluate_clean(
     """
     if not table.range_tombstones:
         return None
-    shown = {each.id: each for each in log.read_rowsets(table)}
+    rowsets = log.read_rowsets(table)
+    view = view_of(table, rowsets, None)
+    shown = {each.id for each in view.rowsets}
     rows = [
         each
-        for rowset in log.read_rowsets(table, which="stored")
+        for rowset in rowsets
         if (only is None or rowset.id in only)
-        and not rowset.has_tombstones
-        and (each := _hidden(log, table, rowset, shown.get(rowset.id)))
+        and (each := _hidden(log, table, rowset, view if rowset.id in shown else None))
     ]
     if only is not None and not rows:
         return None
@@ -133,18 +141,16 @@ def evaluate_clean(
 
 
 def _hidden(
-    log: Log, table: TableState, stored: LiveRowSet, shown: LiveRowSet | None
+    log: Log, table: TableState, rowset: LiveRowSet, view: View | None
 ) -> DeletedRows | None:
     """Return the rows of a RowSet that range tombstones delete, and that no vector names yet.
 
-    `shown` is None for all rows.
+    A `view` of None hides all rows.
     """
-    if shown is None:
-        return DeletedRows(table.id, stored, "delete", None)
-    if not shown.amendments.hidden:
-        return None
-    every, named = (deleted_rows(log.store, table, each) for each in (shown, stored))
-    return DeletedRows(table.id, stored, "delete", gone) if (gone := every - named) else None
+    if view is None:
+        return DeletedRows(table.id, rowset, "delete", None)
+    gone = newly_hidden(log.store, view, rowset)
+    return DeletedRows(table.id, rowset, "delete", gone) if gone else None
 
 
 def _divide(

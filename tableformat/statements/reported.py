@@ -33,6 +33,7 @@ from colonnade.manifests.model.entries import RowSetEntry, RowSetNumber
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -230,8 +231,9 @@ def _inserted_keys(
 def _inserted_rows(
     store: ObjectStore, table: TableState, report: TaskReport, columns: TableSchema
 ) -> Iterable[pa.RecordBatch]:
+    view = View.stored(table)
     for entry, new in zip(report.rowsets, report.new_rows(), strict=True):
-        reader = RowSetReader(store, table.prefix, as_written(entry))
+        reader = RowSetReader(store, view, as_written(entry))
         for first_row, batch in reader.read(columns.fields):
             if new is None:
                 yield batch

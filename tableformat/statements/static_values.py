@@ -29,8 +29,8 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields
-from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
+from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import keeps_last, statics_table
 from colonnade.tableformat.rowset.statics import read_values
@@ -185,9 +185,8 @@ def _unchanged(
     key = key_fields(table.partition_key, table.schema)
     schema = TableSchema(fields=key)
     wanted = KeySet.of(brought.select(schema.names), schema, repeated=True)
-    rowsets = tuple(log.read_rowsets(statics, wanted.keep))
-    rows = StaticRows(statics.prefix, key, rowsets)
-    known = read_values(log.store, rows, given, wanted.keep)
+    held = Statics(key, log.view(statics, wanted.keep))
+    known = read_values(log.store, held, given, wanted.keep)
     keys = [brought[each.name].combine_chunks() for each in key]
     unchanged = np.ones(brought.num_rows, np.bool_)
     for column, there in zip(given, known.of_keys(keys), strict=True):

@@ -98,8 +98,8 @@ def evaluate_update(
     """
     keep = rowset_filter(table, where)
     met = by_partitions(log, table, where)
-    rowsets = log.read_rowsets(table, rowset_filter(table, met))
-    chosen = [each for each in select_rows(log.store, table, rowsets, met) if each.count]
+    view = log.view(table, rowset_filter(table, met))
+    chosen = [each for each in select_rows(log.store, view, met) if each.count]
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids
@@ -158,7 +158,7 @@ def _changed(
         if moved:
             added = write_batches(log, own, job_id, batches, settings, advance, sources)
         for each in kept:
-            replaced.append(_replace(place, table, each, values, rules, options))
+            replaced.append(_replace(place, each, values, rules, options))
             advance(each.count)
     return _Changed(
         tuple(DeletedRows(own.id, each.rowset, "update", each.rows) for each in moved),
@@ -187,7 +187,7 @@ def _static_values(
     parts = []
     for selection in chosen:
         schema = TableSchema(fields=fields)
-        for _, batch in read_selected(log.store, table, selection, schema):
+        for _, batch in read_selected(log.store, selection, schema):
             computed = statics.compute(batch)
             columns = [*batch.select(names).columns, *computed.columns]
             parts.append(pa.RecordBatch.from_arrays(columns, [*names, *computed.schema.names]))
@@ -262,42 +262,40 @@ def _updated(
     ids = {*values.column_ids, *(each.id for each in values.schema.fields)}
     schema = TableSchema(fields=tuple(each for each in table.schema.fields if each.id in ids))
     for selection in chosen:
-        for rows, batch in read_selected(log.store, table, selection, schema):
+        for rows, batch in read_selected(log.store, selection, schema):
             sources.add(origins_of(selection.rowset.id, rows))
             yield values.apply(batch)
 
 
 def _replace(
     place: WritePlace,
-    table: TableState,
     selection: Selection,
     values: Assignments,
     rules: Sequence[BoundConstraint],
     options: WriteOptions,
 ) -> ReplaceColumn:
     """Write the columns of a RowSet that an update sets. Raises the errors of `evaluate_update`."""
-    numbers = selected_numbers(place.store, table, selection)
+    numbers = selected_numbers(place.store, selection)
     rowset, fields = selection.rowset, values.targets.fields
-    stretches = _stretches(place.store, table, rowset, values, rules, numbers)
+    stretches = _stretches(place.store, selection, values, rules, numbers)
     return write_replacement(place, rowset, fields, stretches, selection.rows, options)
 
 
 def _stretches(
     store: ObjectStore,
-    table: TableState,
-    rowset: LiveRowSet,
+    selection: Selection,
     values: Assignments,
     rules: Sequence[BoundConstraint],
     numbers: NDArray[np.int64],
 ) -> Iterator[list[pa.Array]]:
     """Yield the columns that are set as storage arrays, with new values in the rows `numbers`."""
-    targets = values.targets
+    view, rowset, targets = selection.view, selection.rowset, values.targets
     decided = decided_by(rules, values.values)
     read = set(values.column_ids)
     if len(numbers) < rowset.entry.rows:
         read.update(values.values)
-    fields = [field for field in table.schema.fields if field.id in read]
-    for first_row, batch in RowSetReader(store, table.prefix, rowset).read(fields):
+    fields = [field for field in view.columns.fields if field.id in read]
+    for first_row, batch in RowSetReader(store, view, rowset).read(fields):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
         chosen = numbers[low:high] - first_row
         every = len(chosen) == batch.num_rows

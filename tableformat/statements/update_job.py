@@ -26,10 +26,11 @@ from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
     RowCount,
+    RowSetNumber,
 )
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import Model, TableSchema
-from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.task_writer import RowSources
@@ -46,9 +47,9 @@ from colonnade.tableformat.write.run import write_rows
 
 
 class ChangedRowSet(Model):
-    """A RowSet with `count` rows to change; with `in_place`, its columns are replaced."""
+    """A RowSet by its id, with `count` rows to change; `in_place`, its columns are replaced."""
 
-    rowset: LiveRowSet
+    rowset: RowSetNumber
     count: RowCount
     in_place: bool
 
@@ -56,10 +57,12 @@ class ChangedRowSet(Model):
 class UpdateJob(Model):
     """One UPDATE statement, the same for every task.
 
-    `columns` are the ids of the set columns, and `inline_bytes` is that of the log's limits.
+    `view` has the RowSets with rows to change. `columns` are the ids of the set columns, and
+    `inline_bytes` is that of the log's limits.
     """
 
     write: WriteJob
+    view: View
     columns: tuple[ColumnNumber, ...]
     rowsets: tuple[ChangedRowSet, ...]
     inline_bytes: Count = LIMITS.inline_bytes
@@ -136,7 +139,8 @@ class _Task:
         self.sources = RowSources()
         self._job = job
         self._feed = feed
-        self._rowsets = {each.rowset.id: each for each in job.rowsets}
+        self._changed = {each.rowset: each for each in job.rowsets}
+        self._rowsets = {each.id: each for each in job.view.rowsets}
         write = job.write
         target, job_id = write.target, write.job_id
         self._place = WritePlace(store, target.table, target.prefix, job_id, job.inline_bytes)
@@ -148,7 +152,7 @@ class _Task:
     def run(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that move, with all columns of the table."""
         while (number := self._feed.next_rowset()) is not None:
-            changed = self._rowsets.get(number)
+            changed = self._changed.get(number)
             if changed is None:
                 raise other_rows_error(self._job, number)
             if changed.in_place:
@@ -159,13 +163,13 @@ class _Task:
     def _replace(self, changed: ChangedRowSet) -> None:
         rows = BitMap()
         stretches = self._stretches(changed, rows)
-        fields, rowset = self._job.targets.fields, changed.rowset
+        fields, rowset = self._job.targets.fields, self._rowsets[changed.rowset]
         done = write_replacement(self._place, rowset, fields, stretches, rows, self._options)
         self.replaced.append(done)
 
     def _stretches(self, changed: ChangedRowSet, met: BitMap) -> Iterator[Sequence[pa.Array]]:
         """Yield the set columns stretch by stretch. `met` collects the changed rows."""
-        number = changed.rowset.id
+        number = changed.rowset
         for first, end, old in self._old(changed):
             numbers, rows = self._feed.take(number, end)
             met.update(numbers)
@@ -180,13 +184,13 @@ class _Task:
 
     def _old(self, changed: ChangedRowSet) -> Iterator[tuple[int, int, list[pa.Array] | None]]:
         """Yield every stretch between two cuts, with its old values unless all rows change."""
-        entry = changed.rowset.entry
-        if changed.count == entry.rows:
-            cuts = cut_rows(entry)
+        rowset = self._rowsets[changed.rowset]
+        if changed.count == rowset.entry.rows:
+            cuts = cut_rows(rowset.entry)
             yield from ((first, end, None) for first, end in pairwise(cuts))
             return
         targets = self._job.targets
-        reader = RowSetReader(self.store, self._place.prefix, changed.rowset)
+        reader = RowSetReader(self.store, self._job.view, rowset)
         for first, batch in reader.read(targets.fields):
             yield first, first + batch.num_rows, to_storage(batch, targets)
 
@@ -204,14 +208,13 @@ class _Task:
         return conform(given, targets, self._job.write.target.invalid_text)
 
     def _move(self, changed: ChangedRowSet) -> Iterator[pa.RecordBatch]:
-        rowset = changed.rowset
+        rowset = self._rowsets[changed.rowset]
         numbers, rows = self._feed.take(rowset.id, rowset.entry.rows)
         if len(numbers) != changed.count:
             raise other_rows_error(self._job, rowset.id)
         values = self._conformed(rows)
         schema = self._job.write.target.table_schema
-        prefix = self._place.prefix
-        for chosen, batch in read_numbered(self.store, prefix, rowset, numbers, schema):
+        for chosen, batch in read_numbered(self.store, self._job.view, rowset, numbers, schema):
             low, high = np.searchsorted(numbers, (chosen[0], chosen[-1] + 1))
             new = dict(zip(values.schema.names, values.slice(low, high - low).columns, strict=True))
             columns = [new.get(name, batch.column(name)) for name in schema.names]

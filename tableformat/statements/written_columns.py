@@ -24,6 +24,7 @@ from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import Model, SchemaField
 from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import shown_count
 from colonnade.tableformat.statements.fill import FilledRowSet
@@ -55,10 +56,8 @@ def encode_rowsets(rowsets: Sequence[LiveRowSet]) -> str:
     return _rowsets().dump_json(tuple(rowsets), exclude_none=True).decode()
 
 
-def task_rowsets(
-    store: ObjectStore, prefix: str, rowsets: Sequence[LiveRowSet]
-) -> list[dict[str, Any]]:
-    """Return what tasks need of RowSets: the id, the stored and live rows, and the cuts.
+def task_rowsets(store: ObjectStore, view: View) -> list[dict[str, Any]]:
+    """Return what tasks need of RowSets: the id, the stored and the shown rows, and the cuts.
 
     Raises the errors of `shown_count`.
     """
@@ -66,10 +65,10 @@ def task_rowsets(
         {
             "id": each.id,
             "rows": each.entry.rows,
-            "live": shown_count(store, prefix, each),
+            "live": shown_count(store, view, each),
             "cuts": each.entry.cuts,
         }
-        for each in rowsets
+        for each in view.rowsets
     ]
 
 
@@ -130,5 +129,5 @@ def _operation(
         replacement=replacement_of(done.stored, ids),
         statistics=done.stored.statistics,
         changed=vector,
-        predecessors=rowset.amendments.holders(ids) or None,
+        predecessors=rowset.holders(ids) or None,
     )

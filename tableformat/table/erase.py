@@ -27,6 +27,7 @@ from colonnade.manifests.model.operations import (
     Restore,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.vacuum.remains import (
     anchors_with_remains,
     caches_have_remains,
@@ -236,7 +237,7 @@ def _may_have(log: Log, epoch: Epoch, table: TableState, where: Predicate) -> bo
             return True
     rowsets = [LiveRowSet.of(n, epoch.epoch, each, None) for n, each in enumerate(added)]
     alone = replace(table, rowsets=RowSets(added=tuple(rowsets)))
-    return bool(log.read_rowsets(alone, rowset_filter(table, where), which="stored"))
+    return bool(log.read_rowsets(alone, rowset_filter(table, where), which="all"))
 
 
 def _others_have_remains(log: Log, head: Snapshot, table: TableId) -> bool:
@@ -259,10 +260,10 @@ def _with_remains(log: Log, head: Snapshot, wanted: TableState, where: Predicate
     for anchor in anchors_with_remains(log, head, wanted.id):
         stored = read_state(log.store, anchor).tables[wanted.id]
         table = replace(stored, schema=wanted.schema)
-        live = {each.id for each in log.read_rowsets(table, which="stored")}
+        live = {each.id for each in log.read_rowsets(table, which="all")}
         every = replace(stored.rowsets, dropped=(), amended={}, row_count=None, byte_count=None)
         undropped = replace(table, rowsets=every)
-        found = log.read_rowsets(undropped, rowset_filter(table, where), which="stored")
+        found = log.read_rowsets(undropped, rowset_filter(table, where), which="all")
         if any(each.id not in live for each in found):
             yield anchor.epoch
 
@@ -300,13 +301,14 @@ def _holding(
     log: Log, table: TableState, where: Predicate, seen: dict[str, bool]
 ) -> Iterator[bool]:
     """Yield for each RowSet that may have such a row whether it has one, live or deleted."""
-    rows = table.schema, bind(where, table.schema)
-    tombstones = tombstone_schema(table.schema), certain(where, table.schema)
-    for rowset in log.read_rowsets(table, rowset_filter(table, where), which="stored"):
+    stored, buried = table.schema, tombstone_schema(table.schema)
+    rows = View.written(table.prefix, stored.fields), bind(where, stored)
+    tombstones = View.written(table.prefix, buried.fields), certain(where, stored)
+    for rowset in log.read_rowsets(table, rowset_filter(table, where), which="all"):
         key = rowset.entry.model_dump_json()
         if key not in seen:
-            schema, bound = tombstones if rowset.has_tombstones else rows
-            seen[key] = bool(stored_matches(log.store, table.prefix, rowset, schema, bound))
+            view, bound = tombstones if rowset.has_tombstones else rows
+            seen[key] = bool(stored_matches(log.store, view, rowset, bound))
         yield seen[key]
 
 

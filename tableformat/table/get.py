@@ -12,6 +12,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.given_keys import Key, key_batch
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.point_read import OpenRowSets
@@ -40,14 +41,14 @@ def get_rows(
             " read rows by scan(where=...)."
         )
     key = TableSchema(fields=key_fields(table.primary_key, table.schema))
-    wanted = plan_scan(table, snapshot.epoch, (), columns).output_schema
+    wanted = plan_scan(View.stored(table), snapshot.epoch, columns).output_schema
     if not keys:
         return arrow_schema(wanted).empty_table()
     asked = key_batch(keys, key, table.name)
     known = KeySet.of(pa.Table.from_batches([asked]), key, repeated=True)
     with log.removals_are_told(snapshot.epoch):
-        rowsets = log.read_rowsets(table, rowset_filter(table, known.predicate()))
-        found = [*opened.read(log.store, table, rowsets, known, wanted)]
+        view = log.view(table, rowset_filter(table, known.predicate()))
+        found = [*opened.read(log.store, view, known, wanted)]
     rows = pa.Table.from_batches([batch for _, batch in found], arrow_schema(wanted))
     row_of_key = np.full(len(keys), -1)
     numbers = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _ in found)])

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -163,7 +164,7 @@ def _emptied(log: Log, kept: Iterable[TableState], then: Snapshot) -> Iterator[O
     """Yield operations that drop the static values of tables that had none at an earlier state."""
     for table in kept:
         if table.statics is not None and not [*_statics_of(table, then)]:
-            stored = log.read_entries(table.statics, which="stored").ids.tolist()
+            stored = log.read_entries(table.statics, which="all").ids.tolist()
             yield DropRowSet(table=table.statics.id, rowsets=id_ranges(stored))
 
 
@@ -365,7 +366,7 @@ def _change(
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
-    dropped = id_ranges(log.read_entries(now, which="stored").ids.tolist())
+    dropped = id_ranges(log.read_entries(now, which="all").ids.tolist())
     schema = None if now.schema == then.schema else then.schema
     before, after = now.stored_properties, restored_properties(now, then)
     stated = {name: text for name, text in after.items() if before.get(name) != text}
@@ -394,11 +395,15 @@ def _rows_again(log: Log, then: TableState) -> Iterator[AddRowSet]:
     Rows of range tombstones are named by vectors, because the tombstones do not come back. Reads
     the columns of the tombstones where indexes do not decide them.
     """
-    job_id = new_job_id()
-    for rowset in log.read_rowsets(then, which="all"):
+    job_id, rowsets = new_job_id(), log.read_rowsets(then, which="all")
+    view = view_of(then, [each for each in rowsets if not each.has_tombstones], None)
+    shown = {each.id for each in view.rowsets}
+    for rowset in rowsets:
+        if rowset.id not in shown and not rowset.has_tombstones:
+            continue
         added = _again(then.id, rowset)
-        if rowset.amendments.hidden:
-            deleted = read_deleted(log.store, then.prefix, rowset)
+        if not view.is_counted(rowset):
+            deleted = read_deleted(log.store, view, rowset)
             if deleted is not None and deleted.cardinality == rowset.entry.rows:
                 continue
             vector = deleted and write_deletion_vector(log.store, then.prefix, job_id, deleted)
@@ -407,7 +412,7 @@ def _rows_again(log: Log, then: TableState) -> Iterator[AddRowSet]:
 
 
 def _again(table: str, rowset: LiveRowSet) -> AddRowSet:
-    vector = rowset.amendments.vector
+    vector = rowset.vector
     first = vector and vector.model_copy(update={"predecessor": None})
     return AddRowSet(table=table, rowset=rowset.stored_entry, vector=first)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.scan.arrow_scan import Scan
@@ -50,9 +51,9 @@ class TableSource:
         Raises NotFoundError or InvalidInputError that names the column at fault, or says that
         retention has removed the epoch; CorruptionError, StoreError.
         """
-        chosen, rowsets = self._rowsets(where)
-        order = None if self.order is None else key_order(self.shown, rowsets)
-        plan = plan_scan(self.shown, self.epoch, rowsets, columns, chosen, order)
+        chosen, view = self._view(where)
+        order = None if self.order is None else key_order(self.shown, view.rowsets)
+        plan = plan_scan(view, self.epoch, columns, chosen, order)
         self._note(plan, where)
         return plan
 
@@ -61,12 +62,13 @@ class TableSource:
 
         Raises the errors of `plan`.
         """
-        chosen, rowsets = self._rowsets(where)
-        partly = [False] * len(rowsets) if chosen is None else judge(self.shown, rowsets, chosen)[1]
-        told = [each.is_counted and not some for each, some in zip(rowsets, partly, strict=True)]
-        known = sum(each.row_count for each, tells in zip(rowsets, told, strict=True) if tells)
-        rest = [each for each, tells in zip(rowsets, told, strict=True) if not tells]
-        plan = plan_scan(self.shown, self.epoch, rest, (), chosen)
+        chosen, view = self._view(where)
+        partly = [False] * len(view.rowsets) if chosen is None else judge(view, chosen)[1]
+        told, rest = list[LiveRowSet](), list[LiveRowSet]()
+        for each, some in zip(view.rowsets, partly, strict=True):
+            (told if view.is_counted(each) and not some else rest).append(each)
+        known = sum(each.row_count for each in told)
+        plan = plan_scan(view.of(rest), self.epoch, (), chosen)
         self._note(plan, where)
         for batch in read_plan_parallel(self.log.store, plan):
             known += int(batch.num_rows)
@@ -76,8 +78,9 @@ class TableSource:
         if self.noted is not None:
             self.noted(plan, rowset_filter(self.shown, where))
 
-    def _rowsets(self, where: Predicate | None) -> tuple[Predicate | None, list[LiveRowSet]]:
+    def _view(self, where: Predicate | None) -> tuple[Predicate | None, View]:
         """Return RowSets that may match, and the condition with what it says of partition keys."""
         with self.log.removals_are_told(self.epoch, staged=self.staged):
             chosen = by_partitions(self.log, self.shown, where)
-            return chosen, self.log.read_rowsets(self.table, rowset_filter(self.shown, chosen))
+            view = self.log.view(self.table, rowset_filter(self.shown, chosen))
+            return chosen, replace(view, columns=self.shown.schema)

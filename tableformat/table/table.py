@@ -212,7 +212,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         source = TableSource(self._log, table, snapshot.epoch, shown, order, again=again)
         if begun is None or begun.table is not found:
             return source.scan(columns, predicate)
-        plan = plan_scan(shown, snapshot.epoch, begun.rowsets, columns, begun.predicate)
+        plan = plan_scan(begun.view, snapshot.epoch, columns, begun.predicate)
         return Scan(self._log.store, plan, source, predicate, begun.ahead)
 
     @overload
@@ -259,9 +259,9 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
             with suppress(ColonnadeError):
                 now = table.seen_at(self._log.query_ms(seen))
                 chosen = by_partitions(self._log, now, predicate)
-                rowsets = self._log.read_rowsets(now, rowset_filter(now, chosen))
-                plan = plan_scan(now, seen.epoch, rowsets, columns, chosen)
-                return BegunScan(table, chosen, rowsets, open_ahead(store, plan))
+                view = self._log.view(now, rowset_filter(now, chosen))
+                plan = plan_scan(view, seen.epoch, columns, chosen)
+                return BegunScan(table, chosen, view, open_ahead(store, plan))
             return None
 
         begun, newest = store.both(open_last, self._refresh)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from colonnade.manifests.model.entries import Count, PartitionField, SortField
-from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import orders_of
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.verify.findings import Finding
@@ -23,25 +24,22 @@ class Unit(NamedTuple):
 
 
 class VerifyJob(Model):
-    """RowSets of one table to check up to a depth.
+    """A view of RowSets of one table to check up to a depth, which hides nothing.
 
     `sort_orders` has the order that the rows of each sort order have by the present columns.
     """
 
     address: StoreAddress
     depth: Count
-    table: str
-    prefix: str
-    table_schema: TableSchema
+    view: View
     sort_orders: tuple[tuple[SortField, ...], ...]
     partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
-    rowsets: tuple[LiveRowSet, ...]
     epoch: Count | None = None
 
     @property
     def bytes(self) -> int:
         """The stored bytes of the RowSets."""
-        return sum(rowset.byte_count for rowset in self.rowsets)
+        return sum(rowset.byte_count for rowset in self.view.rowsets)
 
     def open_store(self) -> ObjectStore:
         """Open the store of the database, on any machine."""
@@ -79,11 +77,8 @@ def _job(address: StoreAddress, depth: int, unit: Unit, rowsets: Sequence[LiveRo
     return VerifyJob(
         address=address,
         depth=depth,
-        table=table.name,
-        prefix=table.prefix,
-        table_schema=table.schema,
+        view=View.stored(table, rowsets),
         sort_orders=orders_of(table),
         partition_layouts=table.partition_layouts,
-        rowsets=tuple(rowsets),
         epoch=unit.epoch,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
@@ -31,8 +31,8 @@ def check_keys(
     key = TableSchema(fields=key_fields(table.primary_key, table.schema))
     try:
         # The rows of range tombstones are deleted, and those that have expired are not.
-        shown = visible(table.as_stored, rowsets)
-        found = list(islice(repeated_keys(store, table.prefix, key, shown), _MOST))
+        view = view_of(table, rowsets, None)
+        found = list(islice(repeated_keys(store, view, key), _MOST))
     except InvalidInputError as error:
         return [Finding("damage", f"Table {table.name!r}: {error.message}", table=table.name)]
     except ColonnadeError as error:

@@ -78,7 +78,7 @@ class LogCheck:
     def read_rowsets(self, table: TableState) -> EntryTable | None:
         """Return the RowSets of a table; None, with a finding, when its entries cannot be read."""
         try:
-            return self.log.read_entries(table, which="stored")
+            return self.log.read_entries(table, which="all")
         except ColonnadeError as error:
             self._note(error, None, table=table.name)
             return None
@@ -250,7 +250,7 @@ class LogCheck:
         if stored is None or yielded is None or dict(stored.batches) != dict(yielded.batches):
             return False
         pair = (stored, yielded)
-        return _are_same(*(self.log.read_rowsets(each, which="stored") for each in pair))
+        return _are_same(*(self.log.read_rowsets(each, which="all") for each in pair))
 
     def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:
         """Read a whole checkpoint."""
@@ -296,7 +296,7 @@ def check_files(
     vectors have no files.
     """
     table, rowset, epoch = unit
-    prefix, vector = table.prefix, rowset.amendments.vector
+    prefix, vector = table.prefix, rowset.vector
     wanted: list[tuple[str, int, int | None]] = []
     for entry in stored_parts(rowset):
         if entry.place == "packed":

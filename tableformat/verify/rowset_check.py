@@ -13,7 +13,6 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.entries import PartitionValues, SortField
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
-from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
@@ -40,7 +39,7 @@ def check_job(
     """
     findings: list[Finding] = []
     read = 0
-    for rowset in job.rowsets:
+    for rowset in job.view.rowsets:
         for check in _checks(store or job.open_store(), job, rowset, stop or Stop()):
             findings += check.run().findings
             read += check.bytes
@@ -52,11 +51,9 @@ def _checks(
 ) -> Iterator[RowSetCheck]:
     """Yield the checks of a RowSet, and of each RowSet that replaces some of its columns."""
     own, *others = stored_parts(rowset)
-    replacements = rowset.amendments.replacements
-    alone = LiveRowSet(rowset.id, rowset.epoch, own, replace(rowset.amendments, replacements=()))
-    yield RowSetCheck(store, job, alone, stop)
-    for part, replacement in zip(others, replacements, strict=True):
-        checked = LiveRowSet(rowset.id, rowset.epoch, part, UNAMENDED)
+    yield RowSetCheck(store, job, replace(rowset, entry=own, replacements=()), stop)
+    for part, replacement in zip(others, rowset.replacements, strict=True):
+        checked = LiveRowSet(rowset.id, rowset.epoch, part)
         yield RowSetCheck(store, job, checked, stop, columns=replacement.columns)
 
 
@@ -69,12 +66,12 @@ class RowSetCheck(RowSetNotes):
     def run(self) -> RowSetCheck:
         """Check everything up to the depth, and return itself."""
         self._check_vector()
-        source = RowSetSource(self.store, self.job.prefix, self.rowset.entry)
+        source = RowSetSource(self.store, self.job.view.prefix, self.rowset.entry)
         entry = self.rowset.entry
         try:
             footer = source.footer()
         except ColonnadeError as error:
-            name = footer_name(self.job.prefix, entry.object)
+            name = footer_name(self.job.view.prefix, entry.object)
             file = name if entry.place == "directory" else source.column_segment_name(0)
             self.note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
             return self
@@ -85,7 +82,7 @@ class RowSetCheck(RowSetNotes):
                 f" {self.rowset.id} does not have them.",
                 source.column_segment_name(min(missing)),
             )
-        columns = {field.id: column_of(field) for field in self.job.table_schema.fields}
+        columns = {field.id: column_of(field) for field in self.job.view.columns.fields}
         for column_id, segment in footer.columns.items():
             self.stop.check()
             column = columns.get(column_id)
@@ -108,14 +105,14 @@ class RowSetCheck(RowSetNotes):
 
     def _missing(self, footer: Footer) -> list[int]:
         """Return the columns of the table that a replacement must have, and does not have."""
-        named = {field.id for field in self.job.table_schema.fields}.intersection(self.columns)
+        named = {field.id for field in self.job.view.columns.fields}.intersection(self.columns)
         return sorted(named.difference(footer.columns))
 
     def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
         """Check that the rows belong to the RowSet's partition. Requires that all can be read."""
-        reader = RowSetReader(self.store, self.job.prefix, self.rowset)
+        reader = RowSetReader(self.store, self.job.view, self.rowset)
         fields = self.job.partition_layouts[self.rowset.entry.partition_layout_id - 1]
-        row = first_astray(reader, self.job.table_schema, fields, values)
+        row = first_astray(reader, self.job.view.columns, fields, values)
         if row is not None:
             self.note(
                 f"RowSet {self.rowset.entry.object} has a row, {row}, outside of its partition"
@@ -131,8 +128,8 @@ class RowSetCheck(RowSetNotes):
 
     def _check_order(self, source: RowSetSource, order: Sequence[SortField]) -> None:
         """Check that the rows are in an order. Requires that all can be read."""
-        reader = RowSetReader(self.store, self.job.prefix, self.rowset)
-        row = first_unsorted(reader, self.job.table_schema, order)
+        reader = RowSetReader(self.store, self.job.view, self.rowset)
+        row = first_unsorted(reader, self.job.view.columns, order)
         if row is not None:
             self.note(
                 f"RowSet {self.rowset.entry.object} is not in the order of its sort key:"
@@ -142,12 +139,12 @@ class RowSetCheck(RowSetNotes):
             )
 
     def _check_vector(self) -> None:
-        vector = self.rowset.amendments.vector
+        vector = self.rowset.vector
         if vector is None:
             return
-        prefix, rows = self.job.prefix, self.rowset.entry.rows
+        prefix, rows = self.job.view.prefix, self.rowset.entry.rows
         try:
-            read_deleted(self.store, prefix, self.rowset)
+            read_deleted(self.store, self.job.view, self.rowset)
         except ColonnadeError as error:
             file = None if vector.data else deletion_vector_name(prefix, vector.object)
             self.note(error.message, file, rows=(0, rows - 1), kind=kind_of(error))

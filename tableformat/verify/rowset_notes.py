@@ -50,7 +50,7 @@ class RowSetNotes:
             kind,
             problem,
             name,
-            self.job.table,
+            self.job.view.table,
             self.rowset.id,
             column,
             block,

@@ -237,7 +237,7 @@ def _identity(unit: Unit) -> tuple[str, str, str | None, tuple[str, ...]]:
     Its id is not enough, because a table that is made again gives the same ids to new RowSets.
     """
     table, rowset, _ = unit
-    vector, replacements = rowset.amendments.vector, rowset.amendments.replacements
+    vector, replacements = rowset.vector, rowset.replacements
     deleted = None if vector is None else vector.model_dump_json()
     return table.id, rowset.entry.object, deleted, tuple(each.object for each in replacements)
 

@@ -96,5 +96,5 @@ def write_replacement(
             sync=options.sync,
             inline_bytes=place.inline_bytes,
         ),
-        predecessors=rowset.amendments.holders(ids) or None,
+        predecessors=rowset.holders(ids) or None,
     )

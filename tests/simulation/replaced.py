@@ -12,6 +12,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import DropRowSet, ReplaceRows
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.reader import RowSetReader
 from tests.row_changes import Place, row_changes
 from tests.simulation.store import Disk, ProcessStore, Weather
@@ -72,10 +73,10 @@ class ReplacedRows:
         rowsets = {rowset for rowset, _ in wanted}
         fields = [known.schema.field(name) for name in ("id", "copy")]
         found: dict[Place, Identity] = {}
-        for rowset in self._log.read_rowsets(known, which="stored"):
+        for rowset in self._log.read_rowsets(known, which="all"):
             if rowset.id not in rowsets:
                 continue
-            reader = RowSetReader(self._log.store, known.prefix, rowset)
+            reader = RowSetReader(self._log.store, View.written(known.prefix), rowset)
             for first, batch in reader.read(fields):
                 pairs = zip(*(column.to_pylist() for column in batch.columns), strict=True)
                 for row, identity in enumerate(pairs, first):

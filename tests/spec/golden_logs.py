@@ -198,9 +198,9 @@ def described(log: LogReader, state: Snapshot) -> dict[str, Any]:
                         each.epoch,
                         each.row_count,
                         plain(each.stored_entry),
-                        plain(each.amendments.vector),
+                        plain(each.vector),
                     ]
-                    for each in log.read_rowsets(table)
+                    for each in log.view(table).rowsets
                 ],
             }
             for table in state.tables.values()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.model.operations import (
@@ -87,8 +87,9 @@ def add_lifetimes(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> 
     }
     state["shown"] = {
         table.name: {
-            str(each.id): [len(each.amendments.hidden), len(each.amendments.masks)]
-            for each in visible(table, log.read_entries(table).to_list(), SEEN)
+            str(each.id): [len(view.hidden_in(each)), len(view.masks_of(each))]
+            for view in [view_of(table, log.read_entries(table).to_list(), SEEN)]
+            for each in view.rowsets
         }
         for table in snapshot.tables.values()
     }

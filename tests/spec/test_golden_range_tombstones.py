@@ -101,8 +101,8 @@ def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) ->
         state["tombstones"] = [each.model_dump(mode="json") for each in table.range_tombstones]
         stored = log.read_entries(table).to_list()
         state["clean_epochs"] = {str(each.id): each.clean_epoch for each in stored}
-        shown = log.read_rowsets(table)
-        state["hidden"] = {str(each.id): len(each.amendments.hidden) for each in shown}
+        view = log.view(table)
+        state["hidden"] = {str(each.id): len(view.hidden_in(each)) for each in view.rowsets}
 
 
 def read(store: Any) -> dict[str, Any]:

@@ -88,8 +88,7 @@ def write(writer: Writer) -> None:
     commit("update", *add(rowset(5)), rows=moved, base=base, origins=origins)
     live = writer.live()
     read = [
-        CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].amendments.vector)
-        for i in (0, 2)
+        CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].vector) for i in (0, 2)
     ]
     before = writer.state
     # 8 rows of the first and 14 of the other are left, and turned around.

@@ -25,6 +25,7 @@ from colonnade.manifests.model.deletion_vector import (
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.rowset.block import ENCODINGS
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
@@ -131,7 +132,9 @@ def objects(store: ObjectStore, object_id: ObjectId | str) -> dict[str, bytes]:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_an_earlier_rowset_is_read(folder: str, place: str) -> None:
-    reader = RowSetReader(golden_store(folder), "", as_written(entry_of(folder, place)))
+    reader = RowSetReader(
+        golden_store(folder), View.written(""), as_written(entry_of(folder, place))
+    )
     found = reader.read(SCHEMA.fields)
     assert identical(pa.concat_batches([batch for _, batch in found]), golden_rows())
 
@@ -147,7 +150,9 @@ def test_the_rowsets_hold_every_encoding(folder: str) -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_the_filters_of_an_earlier_rowset_hold_its_values(place: str) -> None:
     folder, fields = "rowset-v1-filters", SCHEMA.fields
-    reader = RowSetReader(golden_store(folder), "", as_written(entry_of(folder, place)))
+    reader = RowSetReader(
+        golden_store(folder), View.written(""), as_written(entry_of(folder, place))
+    )
     columns = [column_of(SCHEMA.by_id(each)) for each in FOLDERS[folder]]
     found = set()
     for stretch in reader.read_stored(fields, bloom_columns=FOLDERS[folder]):

@@ -122,9 +122,9 @@ def add_statics(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> No
     }
     for table in snapshot.tables.values():
         assert with_statics(table, snapshot.tables.get) == table
-        for each in log.read_rowsets(table):
-            rows = each.amendments.statics
-            assert (rows is None) == (not any(field.static for field in table.schema.fields))
+        view = log.view(table)
+        if view.rowsets:
+            assert (view.statics is None) == (not any(f.static for f in table.schema.fields))
 
 
 def read(store: Any) -> dict[str, Any]:

@@ -53,8 +53,7 @@ def emptied(writer: Writer, *numbers: int) -> Compaction:
         for each in writer.log.read_rowsets(writer.state.table("orders"), which="tombstones")
     }
     inputs = tuple(
-        CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].amendments.vector)
-        for i in numbers
+        CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].vector) for i in numbers
     )
     return Compaction(table=ORDERS, inputs=inputs, outputs=())
 

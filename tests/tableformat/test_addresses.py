@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import StoreAddress, address
 from colonnade.tableformat.compaction.job import CompactionJob, plan_job
 from colonnade.tableformat.compaction.run import run_job
@@ -60,7 +61,7 @@ def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
         write,
         plan_job(log, base, plan, group),
         *plan_jobs(log.store.address, 4, units, 1),
-        UpdateJob(write=write, columns=(1,), rowsets=()),
+        UpdateJob(write=write, view=View.stored(table._state), columns=(1,), rowsets=()),
     ]
 
 
@@ -113,7 +114,7 @@ def test_no_job_plan_history_object_or_log_shows_a_secret(
     table.delete("id < 5")
     table.optimize().executeCompaction()
     report, history = table.verify(4), list(table.history())
-    plan = plan_scan(table._state, 1, table._log.read_rowsets(table._state), ["id"], None)
+    plan = plan_scan(table._log.view(table._state), 1, ["id"])
     place = table._location.address
     assert place == StoreAddress.of(PATH, OPTIONS)
     for shown in (table, table._location, table._log.store, place, report, history, plan):

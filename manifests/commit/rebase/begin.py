@@ -67,7 +67,7 @@ def _begin_targets(
     targets: dict[str, dict[int, TargetRowSet]] = {}
 
     def target_of(table: str, rowset: LiveRowSet) -> TargetRowSet:
-        vector = rowset.amendments.vector
+        vector = rowset.vector
         deleted = vectors.rows(table, vector)
         found = RowSetAt(rowset.id, rowset.entry.rows, deleted, vector)
         return targets.setdefault(table, {}).get(rowset.id) or TargetRowSet(found, ())

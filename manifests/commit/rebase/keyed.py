@@ -103,7 +103,7 @@ def _with_rows(carried: Carried, rows: Sequence[DeletedRows]) -> Targets:
         rowset, of_table = deleted.rowset, targets.setdefault(deleted.table, {})
         target = of_table.get(rowset.id)
         if target is None:
-            vector = rowset.amendments.vector
+            vector = rowset.vector
             gone = carried.vectors.rows(deleted.table, vector)
             target = TargetRowSet(RowSetAt(rowset.id, rowset.entry.rows, gone, vector), ())
         wanted = all_rows(rowset.entry.rows) if deleted.rows is None else deleted.rows

@@ -13,6 +13,7 @@ from typing import Any
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import Bound, bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate.storage import domain_of
 
 NAN = "f:nan"
@@ -26,30 +27,28 @@ class Answer:
     value: int | str | None
 
 
-def aggregate(
-    function: Mapping[str, Any], schema: TableSchema, rowsets: Sequence[LiveRowSet]
-) -> Answer | None:
-    """Evaluate `{"function": "min", "column": ["a"]}` over all rows; None if it is not certain.
+def aggregate(function: Mapping[str, Any], schema: TableSchema, view: View) -> Answer | None:
+    """Evaluate `{"function": "min", "column": ["a"]}` over a view; None if it is not certain.
 
     The functions are `count`, `min` and `max`; a `count` without a column is count(*).
     """
     path = function["column"]
     if path is None:
-        counted = all(rowset.is_counted for rowset in rowsets)
-        return Answer(sum(rowset.row_count for rowset in rowsets)) if counted else None
+        rows = sum(rowset.row_count for rowset in view.rowsets)
+        return None if view.hidden else Answer(rows)
     if len(path) != 1 or path[0] not in schema.names:
         return None
     field = schema.field(path[0])
     if function["function"] == "count":
-        return _count(field, rowsets)
-    return _extreme(field, rowsets, largest=function["function"] == "max")
+        return _count(field, view)
+    return _extreme(field, view, largest=function["function"] == "max")
 
 
-def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
+def _count(field: SchemaField, view: View) -> Answer | None:
     total = 0
-    for rowset in rowsets:
-        nulls = 0 if not field.nullable else _nulls(field, rowset)
-        if nulls is None or not rowset.is_counted:
+    for rowset in view.rowsets:
+        nulls = 0 if not field.nullable else _nulls(field, view, rowset)
+        if nulls is None or not view.is_counted(rowset):
             return None
         if nulls < rowset.entry.rows:
             if nulls and rowset.deleted_count:
@@ -58,12 +57,12 @@ def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
     return Answer(total)
 
 
-def _nulls(field: SchemaField, rowset: LiveRowSet) -> int | None:
+def _nulls(field: SchemaField, view: View, rowset: LiveRowSet) -> int | None:
     statistics = rowset.entry.statistics.get(field.id)
-    return None if statistics is None or rowset.is_masked(field) else statistics.nulls
+    return None if statistics is None or view.is_masked(rowset, field) else statistics.nulls
 
 
-def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool) -> Answer | None:
+def _extreme(field: SchemaField, view: View, *, largest: bool) -> Answer | None:
     """Return the least or greatest value, with NaN as the greatest; None if it is not certain.
 
     The extreme of a RowSet is uncertain if its bound is inexact, or rows may be missing. Such a
@@ -74,12 +73,13 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
     certain: list[Bound] = []
     uncertain: list[Bound] = []
     nan, prefix = False, bound_prefix(field.type)
-    for rowset in rowsets:
+    for rowset in view.rowsets:
         statistics = rowset.entry.statistics.get(field.id)
         if statistics is None:
             return None
         present = rowset.entry.rows - statistics.nulls
-        whole = not rowset.deleted_count and rowset.is_counted and not rowset.is_masked(field)
+        counted = not rowset.deleted_count and view.is_counted(rowset)
+        whole = counted and not view.is_masked(rowset, field)
         if statistics.nans:
             if not whole and (largest or statistics.nans == present):
                 return None

@@ -29,7 +29,7 @@ def task_count(size: int, parallelism: int) -> int:
 
 def read_bytes(plan: ScanPlan) -> int:
     """Estimate the stored bytes of the columns that are read; columns count as equally large."""
-    return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
+    return plan.byte_count * len(plan.projection) // len(plan.view.columns.fields)
 
 
 def may_group(args: Mapping[str, Any], table: TableState) -> bool:
@@ -62,7 +62,7 @@ def _in_order(
     table: TableState, plan: ScanPlan, count: int, *, by_partition: bool
 ) -> list[ScanPlan] | None:
     """Divide a plan that has an order into tasks with this order; None if that is impossible."""
-    if plan.order is None or not plan.rowsets:
+    if plan.order is None or not plan.view.rowsets:
         return None
     if by_partition:
         return divide_partitions_in_order(table, plan)

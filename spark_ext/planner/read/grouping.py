@@ -21,14 +21,14 @@ def divide_by_partition(
     rows of one RowSet only.
     """
     layout = table.partition_layout_id
-    if any(each.rowset.entry.partition_layout_id != layout for each in plan.rowsets):
+    if any(each.entry.partition_layout_id != layout for each in plan.view.rowsets):
         return None
     parts: dict[PartitionValues | None, list[RowSetScan]] = {}
     for each in plan.rowsets:
         parts.setdefault(each.rowset.entry.partition, []).append(each)
     tasks: list[ScanPlan] = []
     for rowsets in parts.values():
-        part = plan.model_copy(update={"rowsets": tuple(rowsets)})
+        part = plan.of(rowsets)
         share = max(1, count * part.byte_count // plan.byte_count)
         tasks += divide_plan(part, share, apart=apart)
     return tasks

@@ -69,7 +69,7 @@ def divide_partitions_in_order(table: TableState, plan: ScanPlan) -> list[ScanPl
         parts.setdefault(each.rowset.entry.partition, []).append(each)
     tasks = []
     for rowsets in parts.values():
-        groups = list(_apart(plan.model_copy(update={"rowsets": tuple(rowsets)})))
+        groups = list(_apart(plan.of(rowsets)))
         merges = len(groups) < len(rowsets)
         if merges and len(rowsets) > MOST_MERGED:
             return None
@@ -79,12 +79,12 @@ def divide_partitions_in_order(table: TableState, plan: ScanPlan) -> list[ScanPl
 
 def _task(plan: ScanPlan, rowsets: Sequence[RowSetScan], *, merges: bool = False) -> ScanPlan:
     order = plan.order if merges else None
-    return plan.model_copy(update={"rowsets": tuple(rowsets), "order": order})
+    return plan.of(rowsets, order=order)
 
 
 def _apart(plan: ScanPlan) -> Iterator[list[RowSetScan]]:
     """Yield groups of RowSets in the order of their keys; RowSets of one group overlap."""
     assert plan.order is not None
-    rowsets = [each.rowset for each in plan.rowsets]
-    for group in overlapping(rowsets, plan.order, plan.table_schema):
-        yield [plan.rowsets[at] for at in group]
+    scans = plan.rowsets
+    for group in overlapping(plan.view.rowsets, plan.order, plan.view.columns):
+        yield [scans[at] for at in group]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from colonnade.manifests.arrays.entry_table import Which
 from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
@@ -81,18 +81,16 @@ def _history(table: ArrowTable) -> Iterator[Row]:
     return map(history_row, ArrowTable.open(table._location.address).history())
 
 
-def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
-    """Return the live RowSets of the table in the state that `table` has read."""
-    return _read_rowsets(table, "live")
-
-
-def _read_rowsets(table: ArrowTable, which: Which = "stored") -> list[LiveRowSet]:
-    """Return the RowSets of the table that `table` has read; all of them: also tombstones."""
+def present_view(table: ArrowTable) -> View:
+    """Return what a query sees now of the state that `table` has read."""
     log = Log(locate_existing(table._location.address).store)
-    state = table._state
-    if which == "live":
-        state = state.seen_at(log.query_ms(table._snapshot))
-    return log.read_rowsets(state, which=which)
+    return log.view(table._state.seen_at(log.query_ms(table._snapshot)))
+
+
+def _read_rowsets(table: ArrowTable) -> list[LiveRowSet]:
+    """Return all RowSets of the state that `table` has read: also tombstones."""
+    log = Log(locate_existing(table._location.address).store)
+    return log.read_rowsets(table._state, which="all")
 
 
 def _rowsets(table: ArrowTable) -> Iterator[Row]:
@@ -130,9 +128,9 @@ def _partitions(table: ArrowTable) -> Iterator[Row]:
 
 def _columns(table: ArrowTable) -> Iterator[Row]:
     positions = {key.column: at for at, key in enumerate(table._state.sort_key, start=1)}
-    rowsets = live_rowsets(table)
+    view = present_view(table)
     for column in table._state.schema.fields:
-        nulls = _null_count(column, rowsets)
+        nulls = _null_count(column, view)
         for path, field in _walk(column, ()):
             position, known = (positions.get(field.id), nulls) if field is column else (None, None)
             yield (
@@ -155,13 +153,13 @@ def _walk(
         yield from _walk(child, path)
 
 
-def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | None:
+def _null_count(column: SchemaField, view: View) -> int | None:
     """Return the number of NULLs of a column, or None if the log does not know it."""
     total = 0
-    for rowset in rowsets:
+    for rowset in view.rowsets:
         statistics = rowset.entry.statistics.get(column.id)
-        lacks = rowset.deleted_count or not rowset.is_counted
-        if statistics is None or rowset.is_masked(column) or (lacks and statistics.nulls):
+        lacks = rowset.deleted_count or not view.is_counted(rowset)
+        if statistics is None or view.is_masked(rowset, column) or (lacks and statistics.nulls):
             return None
         total += statistics.nulls
     return total

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from colonnade.manifests.arrays.bounds import Keep
-from colonnade.manifests.arrays.hidden_rows import visible, with_expired_values
+from colonnade.manifests.arrays.hidden_rows import view_of, view_of_values
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
@@ -21,6 +22,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import common_order
+from colonnade.manifests.state.view import Statics, View
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.manifests.store.cache.options import cache_settings
 from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
@@ -35,12 +37,14 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent, seen
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.keys.static_filters import by_partitions
+from colonnade.tableformat.predicate import Predicate
+from colonnade.tableformat.predicate.expressions import TRUE
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.order import RowOrder
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.plan import ScanPlan, StaticsPlan, plan_scan, rowset_filter
+from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
 from colonnade.tableformat.scan.task_statics import divided_bytes, is_divided, statics_of_task
 
 MAX_OPENED = 4
@@ -88,16 +92,16 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, rowset_filter(shown, predicate)))
     with suppress(ColonnadeError):  # If static values cannot be read, the tasks report it.
         predicate = by_partitions(Log(open_store(place_of(args))), shown, predicate)
-    rowsets = _rowsets(args, rowset_filter(shown, predicate))
-    if at is not None:
-        rowsets = with_expired_values(table, rowsets, at)
+    view = _view(args, rowset_filter(shown, predicate))
     if (given := args.get("rowsets")) is not None:
         only = frozenset(given)
-        rowsets = [each for each in rowsets if each.id in only]
-    rowsets = _first(rowsets, args, table.schema)
-    order = _wanted_order(args, table, rowsets) if args.get("in_order") else None
-    plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate, order)
-    statics, plan = _statics(table, plan), plan.model_copy(update={"statics": None})
+        view = view.of(each for each in view.rowsets if each.id in only)
+    view = replace(_first(view, args, table.schema), columns=table.schema)
+    order = _wanted_order(args, table, view.rowsets) if args.get("in_order") else None
+    plan = plan_scan(view, args["epoch"], args["columns"], predicate, order)
+    # Tasks share the static values, so no task names them again.
+    statics = plan.view.statics
+    plan = plan.model_copy(update={"view": replace(plan.view, statics=None)})
     apart = statics is not None and is_divided(statics, plan)
     size = _read_bytes(plan, statics)
     count = task_count(size, args["parallelism"])
@@ -109,21 +113,19 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tasks": _tasks(args, tasks, statics if apart else None),
         "statics": None if statics is None or apart else _json(statics),
-        "rows": sum(rowset.row_count for rowset in rowsets),
+        "rows": sum(rowset.row_count for rowset in view.rowsets),
         "bytes": size,
-        "rowsets": len(rowsets),
-        "columns": _summaries(plan, rowsets),
+        "rowsets": len(view.rowsets),
+        "columns": _summaries(plan, view.rowsets),
         "ordered_by": ordering,
         "in_order": in_order,
         "merges": any(task.order is not None for task in tasks),
         "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
-        "partitions": [
-            task.rowsets[0].rowset.entry.partition for task in (tasks if grouped else ())
-        ],
+        "partitions": [task.view.rowsets[0].entry.partition for task in (tasks if grouped else ())],
     }
 
 
-def _read_bytes(plan: ScanPlan, statics: StaticsPlan | None) -> int:
+def _read_bytes(plan: ScanPlan, statics: Statics | None) -> int:
     return read_bytes(plan) + (0 if statics is None else divided_bytes(statics, plan))
 
 
@@ -143,7 +145,7 @@ def _narrowed(address: StoreAddress, plan: ScanPlan) -> ScanPlan:
     Spark needs no shuffle after a single task, and that shuffle costs more than a small task. If an
     index cannot be read, the tasks report it.
     """
-    if len(plan.rowsets) <= MAX_OPENED:
+    if len(plan.view.rowsets) <= MAX_OPENED:
         with suppress(ColonnadeError):
             return narrow_plan(open_store(address), plan)
     return plan
@@ -152,7 +154,7 @@ def _narrowed(address: StoreAddress, plan: ScanPlan) -> ScanPlan:
 def partitions(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `partitions` of the table's current layout that have rows, as in `scan`."""
     table = _table(args)
-    current = (r.entry for r in _rowsets(args, None) if r.row_count)
+    current = (each.entry for each in _view(args, None).rowsets)
     found = {e.partition for e in current if e.partition_layout_id == table.partition_layout_id}
     return {"partitions": list(found)}
 
@@ -164,10 +166,10 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
     count = None if table.hides_rows else table.rowsets.row_count
     if count is not None and all(f["column"] is None for f in functions):
         return {"values": [count] * len(functions)}
-    rowsets = _rowsets(args, None)
+    view = _view(args, None)
     values: list[int | str | None] = []
     for function in functions:
-        answer = aggregates.aggregate(function, table.schema, rowsets)
+        answer = aggregates.aggregate(function, table.schema, view)
         if answer is None:
             return {"values": None}
         values.append(answer.value)
@@ -192,40 +194,44 @@ def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
     return seen(table, args)
 
 
-def _rowsets(args: Mapping[str, Any], keep: Keep | None) -> list[LiveRowSet]:
-    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow.
-
-    The cache has them as they are stored, because what they hide depends on the time of the query.
-    """
-    table = seen(_table(args, args["epoch"]), args)
-    key = (place_of(args), args["database"], table.id, table.changed_epoch)
-    whole = keep is None and not is_state(args["epoch"])
+def _view(args: Mapping[str, Any], keep: Keep | None) -> View:
+    """Return a view of the RowSets that `keep` selects, with all stored rows at `values_at`."""
+    table, at = seen(_table(args, args["epoch"]), args), args.get("values_at")
     log = Log(open_store(place_of(args)))
-    if whole and (known := _all_rowsets.get(key)) is not None:
-        return log.with_statics(table, visible(table, known))
-    if not whole:
-        return log.read_rowsets(table, keep)
-    found = log.read_rowsets(table.as_stored)
-    if len(found) <= MAX_REMEMBERED:
-        _all_rowsets.put(key, found)
-    return log.with_statics(table, visible(table, found))
+    rowsets = _rowsets(args, log, table, keep)
+    view = (
+        view_of(table, rowsets, table.now_ms) if at is None else view_of_values(table, rowsets, at)
+    )
+    return log.with_lookups(table, view)
 
 
-def _first(
-    rowsets: list[LiveRowSet], args: Mapping[str, Any], schema: TableSchema
+def _rowsets(
+    args: Mapping[str, Any], log: Log, table: TableState, keep: Keep | None
 ) -> list[LiveRowSet]:
+    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
+    if keep is not None or is_state(args["epoch"]):
+        return log.read_rowsets(table, keep)
+    key = (place_of(args), args["database"], table.id, table.changed_epoch)
+    if (found := _all_rowsets.get(key)) is None:
+        found = log.read_rowsets(table)
+        if len(found) <= MAX_REMEMBERED:
+            _all_rowsets.put(key, found)
+    return found
+
+
+def _first(view: View, args: Mapping[str, Any], schema: TableSchema) -> View:
     if (limit := args["limit"]) is not None:
-        return first_rows(rowsets, limit)
+        return first_rows(view, limit)
     if (top := args["top"]) is not None and top["column"] in schema.names:
         field = schema.field(top["column"])
         if _has_order(schema, field.name):
             order = ColumnOrder(field, top["descending"], top["nulls_first"])
-            return top_rows(rowsets, order, top["count"])
-    return rowsets
+            return top_rows(view, order, top["count"])
+    return view
 
 
 def _tasks(
-    args: Mapping[str, Any], plans: Sequence[ScanPlan], statics: StaticsPlan | None
+    args: Mapping[str, Any], plans: Sequence[ScanPlan], statics: Statics | None
 ) -> list[str]:
     """Return the tasks as JSON: the URL, the plan, `most_members`, and the cache of the store.
 
@@ -240,21 +246,20 @@ def _tasks(
     for plan in plans:
         own = ""
         if statics is not None:
-            own = f',"statics":{json.dumps(_json(statics_of_task(statics, plan)))}'
+            own = f',"statics":{json.dumps(_json(*statics_of_task(statics, plan)))}'
         tasks.append(f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}{own}}}')
     return tasks
 
 
-def _statics(table: TableState, plan: ScanPlan) -> StaticsPlan | None:
-    """Return where the static values of a plan are, so that it is equal where the values are."""
-    if plan.statics is None or table.statics is None:
-        return None
-    scan = plan.statics.scan.model_copy(update={"epoch": table.statics.changed_epoch})
-    return plan.statics.model_copy(update={"scan": scan})
+def _json(statics: Statics, about: Predicate = TRUE) -> str:
+    """Return where static values are, and what the wanted keys have in common, as one JSON object.
 
-
-def _json(statics: StaticsPlan) -> str:
-    return statics.model_dump_json(exclude_defaults=True)
+    It is equal where the values are, so that tasks of other queries use the values again.
+    """
+    plan = plan_scan(statics.view, statics.view.epoch, None, None if about is TRUE else about)
+    return json.dumps(
+        {"key": [each.name for each in statics.key], "scan": json.loads(plan.to_json())}
+    )
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:
@@ -269,7 +274,7 @@ def _order_of_tasks(
     """Return the order of the rows of each task: what they were asked for, or that of RowSets."""
     if order is not None:
         return described_order(order.fields, table.schema)
-    apart = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
+    apart = bool(tasks) and all(len(task.view.rowsets) == 1 for task in tasks)
     return _ordering(table, plan) if apart else []
 
 
@@ -278,7 +283,7 @@ def _ordering(table: TableState, plan: ScanPlan) -> list[dict[str, Any]]:
 
     It ends before the first column that Spark orders in another way.
     """
-    orders = {each.rowset.entry.sort_order_id for each in plan.rowsets}
+    orders = {each.entry.sort_order_id for each in plan.view.rowsets}
     ordering = described_order(common_order(table, orders), table.schema)
     for index, field in enumerate(ordering):
         if not _has_order(table.schema, field["column"]):

@@ -15,6 +15,7 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import bound_prefix, decode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +27,29 @@ class ColumnOrder:
     nulls_first: bool
 
 
-def first_rows(rowsets: Sequence[LiveRowSet], count: int) -> list[LiveRowSet]:
-    """Return the first RowSets that together have at least `count` rows."""
-    certain = (rowset.row_count if rowset.is_counted else 0 for rowset in rowsets)
-    totals = accumulate(certain, initial=0)
-    return [rowset for rowset, before in zip(rowsets, totals, strict=False) if before < count]
+def first_rows(view: View, count: int) -> View:
+    """Return the view of the first RowSets that together have at least `count` rows."""
+    totals = accumulate((_certain_rows(view, each) for each in view.rowsets), initial=0)
+    found = zip(view.rowsets, totals, strict=False)
+    return view.of(rowset for rowset, before in found if before < count)
 
 
-def top_rows(rowsets: Sequence[LiveRowSet], order: ColumnOrder, count: int) -> list[LiveRowSet]:
-    """Return the RowSets that may hold one of the first `count` rows in `order`."""
-    ranges = [_Range.of(rowset, order) for rowset in rowsets]
+def top_rows(view: View, order: ColumnOrder, count: int) -> View:
+    """Return the view of the RowSets that may hold one of the first `count` rows in `order`."""
+    ranges = [_Range.of(view, rowset, order) for rowset in view.rowsets]
     limit = _limit(ranges, order, count)
     if limit is None:
-        return list(rowsets)
-    return [
+        return view
+    return view.of(
         rowset
-        for rowset, each in zip(rowsets, ranges, strict=True)
+        for rowset, each in zip(view.rowsets, ranges, strict=True)
         if each is None or each.may_precede(limit, order)
-    ]
+    )
+
+
+def _certain_rows(view: View, rowset: LiveRowSet) -> int:
+    """Return a number of rows that a view shows at least."""
+    return rowset.row_count if view.is_counted(rowset) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +66,11 @@ class _Range:
     nans: int
 
     @classmethod
-    def of(cls, rowset: LiveRowSet, order: ColumnOrder) -> _Range | None:
+    def of(cls, view: View, rowset: LiveRowSet, order: ColumnOrder) -> _Range | None:
         statistics = rowset.entry.statistics.get(order.field.id)
         if statistics is None or not _bounded(statistics, rowset.entry.rows):
             return None
-        if rowset.is_masked(order.field):
+        if view.is_masked(rowset, order.field):
             return None
         prefix = bound_prefix(order.field.type)
         low, high = (
@@ -72,8 +78,7 @@ class _Range:
             for text in (statistics.min, statistics.max)
         )
         first, last = (high, low) if order.descending else (low, high)
-        live = rowset.row_count if rowset.is_counted else 0
-        certain = max(0, live - statistics.nulls - statistics.nans)
+        certain = max(0, _certain_rows(view, rowset) - statistics.nulls - statistics.nans)
         return cls(first, last, certain, statistics.nulls, statistics.nans)
 
     def may_precede(self, limit: Any, order: ColumnOrder) -> bool:

@@ -19,6 +19,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, seen
@@ -88,10 +89,9 @@ class _Update(NamedTuple):
         where = None if filters is None else predicate_of(filters, table.schema)
         return cls(job, log, table, fields, rowset_filter(table, where), _least(args))
 
-    def rowsets(self) -> list[LiveRowSet]:
-        """Return the RowSets that may have changed rows."""
-        found = self.log.read_rowsets(self.table, self.keep)
-        return [each for each in found if each.row_count]
+    def view(self) -> View:
+        """Return a view of the RowSets that may have changed rows."""
+        return self.log.view(self.table, self.keep)
 
     def pays(self, moved: int) -> bool:
         """Return whether it may be faster to replace columns than to move rows of some bytes."""
@@ -111,7 +111,7 @@ def updated_rowsets(args: Args) -> dict[str, Any]:
     update = _Update.of(args)
     if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):
         return {"rowsets": []}
-    rowsets = update.rowsets()
+    rowsets = update.view().rowsets
     large = sum(size for each in rowsets if update.is_large(size := _data_bytes(each)))
     if not large or not update.pays(large):
         return {"rowsets": []}
@@ -129,10 +129,10 @@ def choose_columns(args: Args) -> dict[str, Any]:
     update = _Update.of(args)
     if update is None:
         return {"rowsets": [], "others": [], "asked": []}
-    counts = args["counts"]
+    counts, view = args["counts"], update.view()
     changed = [
         (each, count)
-        for each in update.rowsets()
+        for each in view.rowsets
         if (count := each.row_count if counts is None else counts.get(str(each.id), 0))
     ]
     moved = {each.id: _data_bytes(each) * n // each.entry.rows for each, n in changed}
@@ -140,13 +140,13 @@ def choose_columns(args: Args) -> dict[str, Any]:
     ids = in_place(update.log, update.table, large, TableSchema(fields=update.fields))
     if not update.pays(sum(moved[each] for each in ids)):
         ids = frozenset()
-    chosen = [each for each, _ in changed if each.id in ids]
+    chosen = view.of(each for each, _ in changed if each.id in ids)
     return {
         "task": columns_task_json(
-            update.job, update.table, update.log.limits, update.fields, len(chosen)
+            update.job, update.table, update.log.limits, update.fields, len(chosen.rowsets)
         ),
-        "asked": [encode_rowsets(chosen)],
-        "rowsets": task_rowsets(update.log.store, update.table.prefix, chosen),
+        "asked": [encode_rowsets(chosen.rowsets)],
+        "rowsets": task_rowsets(update.log.store, chosen),
         "others": [each.id for each, _ in changed if each.id not in ids],
     }
 

@@ -7,12 +7,13 @@ concurrent writers have added RowSets meanwhile, the reply lists these instead.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import known, place
@@ -71,14 +72,16 @@ def plan_fill(args: Args) -> dict[str, Any]:
         reads=tuple(before.schema.field(name).id for name in args["reads"]),
         parameters=fill_parameters(target, args.get("where")),
     )
-    rowsets = log.read_rowsets(before)
+    view = log.view(before)
     plan = job.plan(before)
     if plan.of_all_rows:
-        plan.check_room(log.limits, len(rowsets))
+        plan.check_room(log.limits, len(view.rowsets))
     return {
         "fill": job.model_dump_json(),
-        "task": columns_task_json(job.write, plan.table, log.limits, (plan.target,), len(rowsets)),
-        **_round(log, before, base.epoch, rowsets),
+        "task": columns_task_json(
+            job.write, plan.table, log.limits, (plan.target,), len(view.rowsets)
+        ),
+        **_round(log, base.epoch, view),
     }
 
 
@@ -97,13 +100,13 @@ def commit_fill(args: Args) -> dict[str, Any]:
     fill.add(decode_filled(log, job, plan, args["asked"], args["reports"]))
     try:
         head = log.refresh(base)
-        if plan.fits(head) and (missing := fill.missing(head)):
+        if plan.fits(head) and (missing := fill.missing(head)).rowsets:
             raise UnfilledError(head, missing)
         if not job.altered and not fill.changes(head):
             return {"rows": [(head.epoch, 0, 0, 0)]}
         after, epoch = log.commit_change(fill.change(job.write, job.altered, job.parameters), base)
     except UnfilledError as unfilled:
-        return _round(log, plan.table, unfilled.head.epoch, unfilled.rowsets)
+        return _round(log, unfilled.head.epoch, unfilled.view)
     counts = (epoch and epoch.metrics) or {}
     names = ("rows_updated", "rowsets_touched", "bytes_written")
     return {"rows": [(after.epoch, *(counts.get(name, 0) for name in names))]}
@@ -116,13 +119,11 @@ def _altered(args: Args, before: TableState) -> tuple[Operation, ...]:
     return NewColumn(column).alter(before)
 
 
-def _round(
-    log: Log, table: TableState, epoch: int, rowsets: Sequence[LiveRowSet]
-) -> dict[str, Any]:
+def _round(log: Log, epoch: int, view: View) -> dict[str, Any]:
     return {
         "epoch": epoch,
-        "asked": [encode_rowsets(rowsets)],
-        "rowsets": task_rowsets(log.store, table.prefix, rowsets),
+        "asked": [encode_rowsets(view.rowsets)],
+        "rowsets": task_rowsets(log.store, view),
     }
 
 

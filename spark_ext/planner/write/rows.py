@@ -171,8 +171,7 @@ def _is_range(table: TableState, filters: Sequence[Tree]) -> bool:
 def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
     try:
         where = exact_predicate(filters)
-        rowsets = log.read_rowsets(table, rowset_filter(table, where))
-        some, others = judge(table, rowsets, where)
+        some, others = judge(log.view(table, rowset_filter(table, where)), where)
     except InvalidInputError:
         return False  # something that only Spark can evaluate
     return not (some & others).any()

@@ -25,6 +25,7 @@ from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.spark_ext.write_task import StaticsTask
 from colonnade.tableformat.keys.modes import REPLACE
 from colonnade.tableformat.keys.own_table import keeps_last, statics_table
@@ -144,9 +145,10 @@ def _rows(
     fields: Sequence[SchemaField],
 ) -> pa.Table:
     plain = [each.model_copy(update={"static": None}) for each in fields]
+    view = View.written(job.target.prefix, plain)
     batches = [
         batch
         for entry in statics.entries
-        for _, batch in StoredReader(log.store, job.target.prefix, as_written(entry)).read(plain)
+        for _, batch in StoredReader(log.store, view, as_written(entry)).read(plain)
     ]
     return pa.Table.from_batches(batches, arrow_schema(TableSchema(fields=tuple(plain))))

@@ -21,8 +21,8 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, hold_delet
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import text_policy
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.tableformat.keys.find import find_rows
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import own_table
@@ -61,11 +61,11 @@ def evaluate_delete_keys(log: Log, table: TableState, data: pa.Table, job_id: st
         )
     sequence = row_sequence(table)
     given = _given(table, data, sequence)
-    rowsets = log.read_rowsets(table, given.keys.keep)
+    view = log.view(table, given.keys.keep)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", BitMap(rows))
-        for each in find_rows(log.store, table, rowsets, given.keys)
-        if len(rows := given.dying(log, table, each.rowset, each.rows, each.keys))
+        for each in find_rows(log.store, view, given.keys)
+        if len(rows := given.dying(log, each))
     ]
     names = ", ".join(field.name for field in given.key.fields)
     read = TableRead(table.id, given.keys.keep, given.columns)
@@ -107,15 +107,13 @@ class _Given:
         sequence = () if self.sequence is None else (self.sequence,)
         return frozenset(each.id for each in (*self.key.fields, *sequence))
 
-    def dying(
-        self, log: Log, table: TableState, rowset: LiveRowSet, rows: Integers, keys: Integers
-    ) -> Integers:
+    def dying(self, log: Log, found: MatchingRows) -> Integers:
         """Return the rows among some of a RowSet that are not newer than their deletions."""
         if self.sequence is None:
-            return rows
+            return found.rows
         deletions = Deletions(np.arange(self.rows.num_rows), _joined(self.rows, self.sequence))
-        values = sequence_values(log.store, table, rowset, rows, self.sequence)
-        return rows[deletions.compare(keys, pa.concat_arrays(values)) <= 0]
+        values = sequence_values(log.store, found.view, found.rowset, found.rows, self.sequence)
+        return found.rows[deletions.compare(found.keys, pa.concat_arrays(values)) <= 0]
 
 
 def _given(table: TableState, data: pa.Table, sequence: SchemaField | None) -> _Given:

@@ -155,7 +155,7 @@ def meet(
     needed = [each for each in batch.schema.fields if _depends(each, batch, policy)]
     if needed and len(matched):
         schema = pa.schema([each.with_nullable(True) for each in rows.schema])
-        there = pa.Table.from_batches(_stored(store, table, needed, found, schema), schema)
+        there = pa.Table.from_batches(_stored(store, needed, found, schema), schema)
         rows = pa.concat_tables([there, pa.Table.from_arrays(rows.columns, schema=schema)])
         stored = len(matched)
         keys = np.concatenate([np.arange(len(matched)), keys])
@@ -176,7 +176,6 @@ def _depends(column: SchemaField, batch: KeyedBatch, policy: KeyPolicy) -> bool:
 
 def _stored(
     store: ObjectStore,
-    table: TableState,
     columns: Sequence[SchemaField],
     found: Iterable[MatchingRows],
     schema: pa.Schema,
@@ -184,7 +183,7 @@ def _stored(
     """Yield the rows of the table that were found, in order, with NULL in all other columns."""
     wanted = TableSchema(fields=tuple(columns))
     for each in found:
-        for _, batch in read_numbered(store, table.prefix, each.rowset, each.rows, wanted):
+        for _, batch in read_numbered(store, each.view, each.rowset, each.rows, wanted):
             there = dict(zip(batch.schema.names, batch.columns, strict=True))
             arrays = [
                 there[field.name] if field.name in there else pa.nulls(batch.num_rows, field.type)

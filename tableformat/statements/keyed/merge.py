@@ -28,7 +28,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
-from colonnade.tableformat.keys.expired import stored_rowsets
+from colonnade.tableformat.keys.expired import stored_view
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.statements.division import Division
@@ -123,7 +123,7 @@ class _Merge:
     def _leave_out_late(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
         """Leave out rows that are older than a deletion of their key, and begin again without.
 
-        `rowsets` are those of the table that may have one of the keys, also tombstones.
+        `rowsets` are those of tombstones that may have one of the keys.
         """
         rows = self._every.rows
         late = self._late.rows(
@@ -146,10 +146,9 @@ class _Merge:
             return self._result
         self._merging.check_unaltered(table)
         now, keep = self._table.decided_ms, self._every_key.keep
-        rowsets = stored_rowsets(self._log, table, keep, now, "all")
-        self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
-        live = [each for each in rowsets if not each.has_tombstones]
-        moved = self._places.follow(table, live)
+        view, buried = stored_view(self._log, table, keep, now)
+        self._leave_out_late(table, buried)
+        moved = self._places.follow(table, view)
         first = self._met is None
         self._merge(np.ones_like(moved) if first else moved)
         self._met = table.version

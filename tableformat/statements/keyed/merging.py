@@ -20,6 +20,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import own_table
@@ -84,8 +85,8 @@ class Merging:
 
     def withdraw(self, keys: KeySet) -> None:
         """Leave out the rows that `write` has written for some keys."""
-        rowsets = [as_written(each) for each in self._written[self._first :]]
-        for found in find_rows(self.log.store, self.table, rowsets, keys):
+        view = View.stored(self.table, map(as_written, self._written[self._first :]))
+        for found in find_rows(self.log.store, view, keys):
             self.lose(found.rowset.entry, found.rows)
 
     def withdraw_all(self) -> None:

@@ -15,6 +15,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import find_rows, stored_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
@@ -98,7 +99,7 @@ def new_keys(
     for part in range(parts) if only is None else only:
         rowsets, numbers, batches = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], []
         for at, entry in enumerate(written):
-            reader = RowSetReader(store, table.prefix, as_written(entry))
+            reader = RowSetReader(store, View.stored(table), as_written(entry))
             for first_row, batch in reader.read(key.fields):
                 rows = np.arange(batch.num_rows)
                 if parts > 1:
@@ -134,11 +135,10 @@ def key_guard(
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
         found: list[LiveRowSet] = []
         for part, near in parts(rowsets) if rowsets else ():
-            found += (each.rowset for each in find_rows(store, table, near, part.keys))
+            view = View.stored(table, near)
+            found += (each.rowset for each in find_rows(store, view, part.keys))
             buried = [each for each in near if each.has_tombstones and heeds_deletions]
-            found += (
-                each for each in buried if len(stored_rows(store, table.prefix, each, part.keys)[0])
-            )
+            found += (each for each in buried if len(stored_rows(store, view, each, part.keys)[0]))
         return found
 
     return KeyGuard(table.id, meets, frozenset(field.id for field in key.fields), check)

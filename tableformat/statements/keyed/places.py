@@ -5,7 +5,7 @@ Each RowSet is read once. A row that stays where it is, with the same values, ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.arrays.origins import NEW, Rows, origins_of
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import Shown, View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.expired import are_expired
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
@@ -45,7 +46,8 @@ class KeyPlaces:
         self._expired = np.zeros(count, np.bool_)
         self._known: list[_Values] = []
         self._numbers: dict[_Values, int] = {}
-        self._live: dict[_Values, LiveRowSet] = {}
+        self._view: View | None = None
+        self._live: dict[_Values, Shown] = {}
 
     @property
     def is_there(self) -> Mask:
@@ -60,30 +62,30 @@ class KeyPlaces:
     def follow(
         self,
         table: TableState,
-        rowsets: Sequence[LiveRowSet],
+        view: View,
         leaving: Mapping[int, FrozenBitMap] = _NO_ROWS,
     ) -> Mask:
-        """Find the keys in the RowSets of a state. Returns which of them have moved.
+        """Find the keys in a view of a state. Returns which of them have moved.
 
-        `rowsets` are those that may have one of the keys. Rows in `leaving`, by RowSet id, do not
-        count. Raises CorruptionError, StoreError.
+        The view has the RowSets that may have one of the keys. Rows in `leaving`, by RowSet id, do
+        not count. Raises CorruptionError, StoreError.
         """
-        live = {_values(each): each for each in rowsets}
-        changed = [each for each in rowsets if self._live.get(_values(each)) != each]
+        live = {_values(each): view.shows(each) for each in view.rowsets}
+        changed = [each for each in view.rowsets if self._live.get(v := _values(each)) != live[v]]
         again = {_values(each) for each in changed}
         gone = [i for i, each in enumerate(self._known) if each in again or each not in live]
         before = self._rowset.copy(), self._row.copy()
         lost = np.isin(self._rowset, gone)
         self._rowset[lost] = self._row[lost] = _NOWHERE
         self._expired[lost] = False
-        for found in find_rows(self._store, table, changed, self._keys):
+        for found in find_rows(self._store, view.of(changed), self._keys):
             gone_rows = np.asarray(leaving.get(found.rowset.id, FrozenBitMap()).to_array())
             stays = ~np.isin(found.rows, gone_rows)
             keys = found.keys[stays]
             self._rowset[keys] = self._number(_values(found.rowset))
             rows = self._row[keys] = found.rows[stays]
             self._expired[keys] = are_expired(self._store, table, found.rowset, rows, self._now_ms)
-        self._live = live
+        self._live, self._view = live, view
         return np.asarray((self._rowset != before[0]) | (self._row != before[1]), np.bool_)
 
     def origins(self, keys: NDArray[np.int64]) -> Rows:
@@ -102,8 +104,9 @@ class KeyPlaces:
         for rowset in np.flatnonzero(np.bincount(self._rowset[keys])).tolist():
             chosen = np.flatnonzero(keys & (self._rowset == rowset))
             chosen = chosen[np.argsort(self._row[chosen])]
-            live = self._live[self._known[rowset]]
-            rows.append(MatchingRows(live, self._row[chosen], numbers[chosen]))
+            live, *_ = self._live[self._known[rowset]]
+            assert self._view is not None, "A row was found in a view."
+            rows.append(MatchingRows(self._view, live, self._row[chosen], numbers[chosen]))
         return rows
 
     def replaced(self, table: str) -> tuple[DeletedRows, ...]:
@@ -122,5 +125,5 @@ class KeyPlaces:
 
 
 def _values(rowset: LiveRowSet) -> _Values:
-    objects = (each.object for each in rowset.amendments.replacements)
+    objects = (each.object for each in rowset.replacements)
     return (rowset.id, rowset.entry.object, *objects)

@@ -32,9 +32,9 @@ from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.amendments import Amendments
-from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
-from colonnade.tableformat.keys.expired import are_expired, stored_rowsets
+from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
+from colonnade.manifests.state.view import Shown, View
+from colonnade.tableformat.keys.expired import are_expired, stored_view
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
 from colonnade.tableformat.statements.keyed.new_keys import (
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     from colonnade.tableformat.statements.keyed import written_merge
 else:
     written_merge = later("colonnade.tableformat.statements.keyed.written_merge")
-
-_Identity = tuple[str, Amendments]
-"""A RowSet, and what came to it: equal if both are the same, also the ranges that hide its rows."""
 
 Leaving = Mapping[int, FrozenBitMap]
 """The rows of a table that a statement deletes, by RowSet id."""
@@ -167,9 +164,9 @@ class _Comparison:
         self._key = key_schema(table)
         self._keys = self._keys_as(self._key)
         self._lost: defaultdict[int, BitMap] = defaultdict(BitMap)
-        self._expired: dict[_Identity, tuple[LiveRowSet, BitMap]] = {}
+        self._expired: dict[Shown, BitMap] = {}
         self._met: tuple[int, RowSets] | None = None
-        self._seen = frozenset[_Identity]()
+        self._seen = frozenset[Shown]()
 
     def resolve(self, state: Snapshot, leaving: Leaving) -> ResolvedRows:
         """Compare the rows with those that are new in a later state of the table."""
@@ -190,12 +187,13 @@ class _Comparison:
             # The columns have widened, so their values compare in the wider types.
             self._keys, self._seen = self._keys_as(key), frozenset()
             self._key = key
-        near = [] if first or self._alone else self._may_have(table, self._keys.keep)
-        unseen = [each for each in near if _identity(each) not in self._seen]
-        present = set(map(_identity, near))
-        for part, rowsets in self._first_look(table) if first else self._keys.beside(unseen):
-            present.update(map(_identity, rowsets))
-            for found in find_rows(self._log.store, table, rowsets, part.keys):
+        near = self._may_have(table, self._keys.keep) if not first else View.stored(table)
+        unseen = [each for each in near.rowsets if near.shows(each) not in self._seen]
+        present = set(map(near.shows, near.rowsets))
+        later = ((part, near.of(rowsets)) for part, rowsets in self._keys.beside(unseen))
+        for part, view in self._first_look(table) if first else later:
+            present.update(map(view.shows, view.rowsets))
+            for found in find_rows(self._log.store, view, part.keys):
                 self._look_at(part, table, found, leaving.get(found.rowset.id))
         self._expired = {each: rows for each, rows in self._expired.items() if each in present}
         self._seen, self._met = frozenset(present), table.version
@@ -223,15 +221,17 @@ class _Comparison:
         alone = self._alone or not table.rowsets.rowset_count
         return alone and self._keys.surely_differ
 
-    def _first_look(self, table: TableState) -> Iterator[tuple[NewKeys, list[LiveRowSet]]]:
+    def _first_look(self, table: TableState) -> Iterator[tuple[NewKeys, View]]:
         """Yield all new keys by parts, each with the RowSets that may have some of them."""
         for part in self._keys:
             self._compare_new(part)
-            yield part, [] if self._alone else self._may_have(table, part.keys.keep)
+            yield part, self._may_have(table, part.keys.keep)
 
-    def _may_have(self, table: TableState, keep: Keep) -> list[LiveRowSet]:
+    def _may_have(self, table: TableState, keep: Keep) -> View:
         """Return the RowSets of a state whose bounds allow some keys, with their expired rows."""
-        return stored_rowsets(self._log, table, keep, self._table.decided_ms)
+        if self._alone:
+            return View.stored(table)
+        return stored_view(self._log, table, keep, self._table.decided_ms)[0]
 
     def _look_at(
         self, part: NewKeys, table: TableState, found: MatchingRows, gone: FrozenBitMap | None
@@ -243,8 +243,8 @@ class _Comparison:
         expired = are_expired(self._log.store, table, found.rowset, found.rows, now)
         self._meet(part, found.keys[stays & ~expired])
         if len(rows := found.rows[stays & expired]):
-            _, before = self._expired.get(_identity(found.rowset), (None, BitMap()))
-            self._expired[_identity(found.rowset)] = found.rowset, before | BitMap(rows)
+            shown = found.view.shows(found.rowset)
+            self._expired[shown] = self._expired.get(shown, BitMap()) | BitMap(rows)
 
     def _compare_new(self, part: NewKeys) -> None:
         """Compare the rows with each other: the one that arrived first stays."""
@@ -270,7 +270,7 @@ class _Comparison:
     def _result(self) -> ResolvedRows:
         expired = tuple(
             DeletedRows(self._table.id, rowset, "merge", rows)
-            for rowset, rows in self._expired.values()
+            for (rowset, *_), rows in self._expired.items()
         )
         if not self._lost:
             return ResolvedRows(tuple(map(AddedRows, self._written)), expired)
@@ -282,12 +282,6 @@ class _Comparison:
         inserted = self._counts.rows_inserted - sum(map(len, self._lost.values()))
         counts = replace(self._counts, rows_inserted=inserted)
         return ResolvedRows(tuple(added), expired, counts.metrics())
-
-
-def _identity(rowset: LiveRowSet) -> _Identity:
-    """Return what identifies a RowSet and its live rows."""
-    # Static values do not belong to the rows, and their RowSets cannot be hashed.
-    return rowset.entry.object, replace(rowset.amendments, statics=None)
 
 
 def _without(rows: NDArray[np.int64], gone: FrozenBitMap) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.kept_keys import read_key_hashes
 from colonnade.tableformat.keys.key_numbers import check_values
@@ -47,6 +48,7 @@ class WrittenKeys:
         written: Sequence[RowSetEntry],
     ) -> None:
         self._store, self._table, self._key, self._written = store, table, key, written
+        self._view = View.stored(table)
         self._parts = part_count(sum(entry.rows for entry in written))
 
     def __iter__(self) -> Iterator[NewKeys]:
@@ -80,7 +82,7 @@ class WrittenKeys:
         return hashes is not None and not bool((hashes[1:] == hashes[:-1]).any())
 
     def _parts_of(self, rowset: LiveRowSet) -> list[int]:
-        reader = RowSetReader(self._store, self._table.prefix, rowset)
+        reader = RowSetReader(self._store, self._view, rowset)
         asked = read_key_hashes(reader, self._key.fields).hashes
         at = np.minimum(np.searchsorted(self._hashes, asked), len(self._hashes) - 1)
         found = asked[self._hashes[at] == asked]
@@ -110,7 +112,7 @@ class WrittenKeys:
         hashes: list[Words] = []
         ends: list[list[pa.Scalar]] = [[] for _ in self._key.fields]
         for entry in self._written:
-            reader = RowSetReader(self._store, self._table.prefix, as_written(entry))
+            reader = RowSetReader(self._store, self._view, as_written(entry))
             for _, batch in reader.read(self._key.fields):
                 for field, column, seen in zip(self._key.fields, batch.columns, ends, strict=True):
                     check_values(field, column)

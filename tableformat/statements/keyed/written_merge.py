@@ -24,7 +24,8 @@ from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState, as_written
-from colonnade.tableformat.keys.expired import stored_rowsets
+from colonnade.manifests.state.view import View
+from colonnade.tableformat.keys.expired import stored_view
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch
@@ -96,11 +97,10 @@ class WrittenMerge:
     def _leave_out_late(self, table: TableState, found: Sequence[Sequence[LiveRowSet]]) -> None:
         """Leave out rows that are older than a deletion of their key, and begin again without.
 
-        `found` has the RowSets that may have keys of each part, also tombstones.
+        `found` has the RowSets of tombstones that may have keys of each part.
         """
         late = []
-        for (part, known), rowsets in zip(self._every, found, strict=True):
-            buried = [each for each in rowsets if each.has_tombstones]
+        for (part, known), buried in zip(self._every, found, strict=True):
             read = partial(self._read, part)
             late.append(known.rows(table, buried, part.keys, part.numbers, read))
         if all(each is None for each in late):
@@ -129,14 +129,16 @@ class WrittenMerge:
             # Without any other rows, what was deleted before does not matter either.
             now = self._table.decided_ms
             found = [
-                [] if self._alone else stored_rowsets(self._log, table, part.keys.keep, now, "all")
+                (View.stored(table), list[LiveRowSet]())
+                if self._alone
+                else stored_view(self._log, table, part.keys.keep, now)
                 for part, _ in self._every
             ]
-            self._leave_out_late(table, found)
-            moved = []
-            for (_, places), rowsets in zip(self._parts, found, strict=True):
-                live = [each for each in rowsets if not each.has_tombstones]
-                moved.append(places.follow(table, live, leaving))
+            self._leave_out_late(table, [buried for _, buried in found])
+            moved = [
+                places.follow(table, view, leaving)
+                for (_, places), (view, _) in zip(self._parts, found, strict=True)
+            ]
             if self._is_merge:
                 self._refuse_repeated()
             for (part, places), keys in zip(self._parts, moved, strict=True):
@@ -260,7 +262,7 @@ class WrittenMerge:
             for at in np.unique(rowsets).tolist()
             for _, batch in read_numbered(
                 self._log.store,
-                self._table.prefix,
+                View.stored(self._table),
                 as_written(self._written[at]),
                 numbers[rowsets == at],
                 self._shape,

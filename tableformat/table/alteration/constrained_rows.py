@@ -44,12 +44,12 @@ class ConstrainedRows:
         after = self._log.preview(change, base).tables[table.id]
         met = set[_Values]()
         if self._known is not None and self._known.schema == table.schema:
-            met = {_values(each) for each in self._log.read_rowsets(self._known)}
+            met = {_values(each) for each in self._log.view(self._known).rowsets}
         for rule in bind_constraints(after.name, self._added, after.schema):
             violated = Not(parse_predicate(rule.text))
-            found = self._log.read_rowsets(after, rowset_filter(after, violated))
-            rowsets = [each for each in found if _values(each) not in met]
-            plan = plan_scan(after, base.epoch, rowsets, rule.columns or None, violated)
+            view = self._log.view(after, rowset_filter(after, violated))
+            new = view.of(each for each in view.rowsets if _values(each) not in met)
+            plan = plan_scan(new, base.epoch, rule.columns or None, violated)
             for batch in read_plan(self._log.store, plan):
                 if batch.num_rows:
                     raise rule.violated(batch, 0, "the constraint was not added")
@@ -61,4 +61,4 @@ _Values = tuple[str, ...]
 
 def _values(rowset: LiveRowSet) -> _Values:
     """Return the objects that hold the values of a RowSet, which name these values."""
-    return (rowset.entry.object, *(each.object for each in rowset.amendments.replacements))
+    return (rowset.entry.object, *(each.object for each in rowset.replacements))

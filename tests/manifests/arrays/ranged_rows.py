@@ -14,8 +14,8 @@ from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import bound_prefix, encode_bound, value_after
-from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from tests.log_samples import entry
 
 DAY_MS = 86_400_000
@@ -142,7 +142,7 @@ class Rows:
         changed = {"statistics": stated, "rows": len(rows)}
         made = entry().model_copy(update=changed)
         self.rows.append(rows)
-        self.rowsets.append(LiveRowSet(number, number, made, UNAMENDED))
+        self.rowsets.append(LiveRowSet(number, number, made))
 
     @property
     def schema(self) -> TableSchema:
@@ -161,9 +161,9 @@ def _value(rng: random.Random, field: SchemaField, values: Mapping[int, Sequence
     return rng.choice(values[field.id])
 
 
-def hides(rowset: LiveRowSet, row: Row, columns: Mapping[int, SchemaField]) -> bool:
-    """Whether a reader of a RowSet hides a row."""
-    return any(inside(row, each.intervals, columns) for each in rowset.amendments.hidden)
+def hides(view: View, rowset: LiveRowSet, row: Row, columns: Mapping[int, SchemaField]) -> bool:
+    """Whether a view hides a row of a RowSet."""
+    return any(inside(row, each.intervals, columns) for each in view.hidden_in(rowset))
 
 
 def with_known_statistics(made: Rows) -> list[LiveRowSet]:
@@ -175,14 +175,14 @@ def with_known_statistics(made: Rows) -> list[LiveRowSet]:
     ]
 
 
-def check_hidden(made: Rows, shown: Sequence[LiveRowSet], gone: Sequence[Sequence[bool]]) -> None:
-    """Require that readers hide exactly the deleted rows."""
-    found = {each.id: each for each in shown}
+def check_hidden(made: Rows, view: View, gone: Sequence[Sequence[bool]]) -> None:
+    """Require that a view hides exactly the deleted rows."""
+    found = {each.id: each for each in view.rowsets}
     columns = {**made.by_id, WRITTEN.id: WRITTEN}
-    assert [each.id for each in shown] == sorted(found)
+    assert [each.id for each in view.rowsets] == sorted(found)
     for rowset, rows, deleted in zip(made.rowsets, made.rows, gone, strict=True):
         seen = found.get(rowset.id)
         if seen is None:
             assert all(deleted)
             continue
-        assert [hides(seen, row, columns) for row in rows] == list(deleted)
+        assert [hides(view, seen, row, columns) for row in rows] == list(deleted)

@@ -13,7 +13,6 @@ from colonnade.manifests.model.entries import (
     PartitionField,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry, vector
 from tests.tagged import tagged
@@ -84,10 +83,8 @@ def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
                 id=5 + 3 * number,
                 epoch=1 + number % 2,
                 entry=entry(6, data="QUJD" if inline else None).model_copy(update=changes),
-                amendments=Amendments(
-                    vector(2) if deleted else None,
-                    tuple(replacement(number, each) for each in replaced),
-                ),
+                vector=vector(2) if deleted else None,
+                replacements=tuple(replacement(number, each) for each in replaced),
             )
         )
     return made

@@ -14,7 +14,6 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.operations import AddRowSets
 from colonnade.manifests.model.schema import MapType, SchemaField, StructType, TableSchema
 from colonnade.manifests.model.statistics import prefix_widens
-from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -72,7 +71,7 @@ def test_a_column_takes_bounds_of_types_that_widen_to_its_own_only(
 def forged() -> LiveRowSet:
     """A RowSet whose column `id`, a long, has bounds of a string."""
     wrong = {"statistics": {1: ColumnStatistics(min="s:a", max="s:b")}}
-    return LiveRowSet(0, 1, entry().model_copy(update=wrong), UNAMENDED)
+    return LiveRowSet(0, 1, entry().model_copy(update=wrong))
 
 
 @pytest.mark.parametrize("interval", [64, 3])
@@ -91,7 +90,7 @@ def test_a_forged_entry_in_the_log_or_in_a_checkpoint_is_named(interval: int) ->
 def test_a_forged_segment_is_named(wrong: str) -> None:
     store = MemoryStore()
     log = make_log(store)
-    rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry(), UNAMENDED)]
+    rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry())]
     segment = write_entry_segment(store, ORDERS, block_of(rowsets), job_id=new_job_id())
     found = dict(forged().entry.statistics) if wrong == "summary" else {}
     named = segment.model_copy(update={"statistics": found})

@@ -26,7 +26,6 @@ from colonnade.manifests.model.entries import (
     ColumnStatistics,
     SortField,
 )
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
 from tests.examples_of import examples
 from tests.log_samples import ORDERS, entry, table_state, vector
@@ -102,19 +101,19 @@ def partition_keys(table: BoundsTable) -> list[PartitionKey]:
 
 def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
     lows = [5, 3, 9, 1, 7, 2]
-    rowsets = [LiveRowSet(i, 1, entry(1, low), UNAMENDED) for i, low in enumerate(lows)]
+    rowsets = [LiveRowSet(i, 1, entry(1, low)) for i, low in enumerate(lows)]
     block = block_of(rowsets)
     by_key = [b.ids.tolist() for b in split_block(block, (SortField(column=1),))]
     assert by_key == [[3, 5, 1, 0, 4, 2]]
     assert [b.ids.tolist() for b in split_block(block, ())] == [[0, 1, 2, 3, 4, 5]]
     big = "A" * (LIMITS.segment_inline_bytes // 2)
-    heavy = block_of([LiveRowSet(i, 1, entry(1, data=big), UNAMENDED) for i in range(5)])
+    heavy = block_of([LiveRowSet(i, 1, entry(1, data=big)) for i in range(5)])
     assert [b.ids.tolist() for b in split_block(heavy, ())] == [[0, 1], [2, 3], [4]]
 
 
 def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
     stated = entry(2, data="QUJD").model_copy(update={"clean_epoch": 8, "written_ms": (4, 6)})
-    rowsets = [LiveRowSet(i, 1, stated, UNAMENDED) for i in range(3)]
+    rowsets = [LiveRowSet(i, 1, stated) for i in range(3)]
     block = block_of(rowsets)
     data = encode_entry_segment(ORDERS, block)
     for old, new in (
@@ -145,7 +144,7 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
 
 
 def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
-    block = block_of([LiveRowSet(0, 1, entry(2), Amendments(vector(3)))])
+    block = block_of([LiveRowSet(0, 1, entry(2), vector(3))])
     data = encode_entry_segment(ORDERS, block)
     ref = EntrySegmentRef(describe_entry_segment("a" * 32, data, block), 0, 0, 1)
     with pytest.raises(CorruptionError, match="do not fit together"):
@@ -153,7 +152,7 @@ def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
 
 
 def test_a_forged_count_takes_no_memory() -> None:
-    block = block_of([LiveRowSet(0, 1, entry(), UNAMENDED)])
+    block = block_of([LiveRowSet(0, 1, entry())])
     body = unseal(encode_entry_segment(ORDERS, block), "seg")
     data = seal(body.replace(b'"count":1', b'"count":4294967295'))
     stated = describe_entry_segment("a" * 32, data, block).model_copy(

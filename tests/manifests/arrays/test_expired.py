@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
+from colonnade.manifests.state.view import View
 from tests.log_samples import table_state
 from tests.manifests.arrays.ranged_rows import (
     DAY_MS,
@@ -82,15 +83,14 @@ def test_rows_and_values_are_hidden_from_the_moment_at_which_they_expire(seed: i
         ]
     state = replace(table_state(made.schema), lifetimes=lives)
     gone = [[is_expired(row, lives) for row in rows] for rows in made.rows]
-    shown = visible(state, made.rowsets, NOW_MS)
-    check_hidden(made, shown, gone)
-    check_hidden(made, visible(state, with_known_statistics(made), NOW_MS), gone)
-    check_hidden(made, visible(state.seen_at(NOW_MS), made.rowsets), gone)
-    assert visible(state, made.rowsets) == made.rowsets
+    view = view_of(state, made.rowsets, NOW_MS)
+    check_hidden(made, view, gone)
+    check_hidden(made, view_of(state, with_known_statistics(made), NOW_MS), gone)
+    assert view_of(state, made.rowsets, None) == View.stored(state, made.rowsets)
     columns = {**made.by_id, WRITTEN.id: WRITTEN}
-    for each in shown:
+    for each in view.rowsets:
         for row in made.rows[each.id]:
-            masks = [m for m in each.amendments.masks if inside(row, m.region.intervals, columns)]
+            masks = [m for m in view.masks_of(each) if inside(row, m.region.intervals, columns)]
             began = time_ms(row, lives.time_column or WRITTEN.id)
             expired = began is not None and began + lives.columns[0].ms <= NOW_MS
             assert bool(masks) == expired

@@ -14,13 +14,12 @@ from hypothesis import given
 
 from colonnade.manifests.arrays.bounds import bounds_table
 from colonnade.manifests.arrays.expired import expired_regions, expired_values
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry, table_state
 from tests.manifests.arrays.ranged_rows import (
@@ -72,8 +71,8 @@ def test_rows_of_tombstones_after_the_clean_epoch_of_their_rowset_are_hidden(see
         ]
         for rowset, rows in zip(made.rowsets, made.rows, strict=True)
     ]
-    check_hidden(made, visible(state, made.rowsets), gone)
-    check_hidden(made, visible(state, with_known_statistics(made)), gone)
+    check_hidden(made, view_of(state, made.rowsets, None), gone)
+    check_hidden(made, view_of(state, with_known_statistics(made), None), gone)
 
 
 def rowset_epoch(made: Rows, at: int, stated: int | None) -> int:
@@ -82,10 +81,10 @@ def rowset_epoch(made: Rows, at: int, stated: int | None) -> int:
 
 def test_a_table_without_tombstones_and_lifetimes_gets_its_rowsets_as_they_are() -> None:
     state = table_state()
-    rowsets = [LiveRowSet(0, 3, entry(), UNAMENDED)]
-    assert visible(state, rowsets, NOW_MS)[0] is rowsets[0]
+    rowsets = [LiveRowSet(0, 3, entry())]
+    assert view_of(state, rowsets, NOW_MS).rowsets[0] is rowsets[0]
     assert (expired_regions(state, NOW_MS), expired_values(state, NOW_MS)) == ((), ())
-    assert visible(state, []) == []
+    assert view_of(state, [], None).rowsets == ()
 
 
 def ranges(count: int, width: int) -> Iterator[tuple[Interval, ...]]:
@@ -100,22 +99,20 @@ def test_thousands_of_tombstones_meet_thousands_of_rowsets(stated: bool) -> None
     count = 4_000
     field = column(1, "long", nullable=False)
     plain = entry(100).model_copy(update={"statistics": {}})
-    rowsets = [
-        LiveRowSet(at, 1, dated(plain, at) if stated else plain, UNAMENDED) for at in range(count)
-    ]
+    rowsets = [LiveRowSet(at, 1, dated(plain, at) if stated else plain) for at in range(count)]
     regions = [r for at, r in enumerate(ranges(10 * count, 10)) if at % 10 == 3][: count - 500]
     parts = [RangeTombstone(epoch=2 + at, regions=tuple(regions[at::70])) for at in range(70)]
     state = replace(table_state(TableSchema(fields=(field,))), range_tombstones=tuple(parts))
     some = rowsets if stated else rowsets[:50]
     begun = time.perf_counter()
-    shown = visible(state, some)
+    view = view_of(state, some, None)
     assert time.perf_counter() - begun < 10
-    assert [each.id for each in shown] == [each.id for each in some]
+    assert [*view.rowsets] == some
     if not stated:
-        assert all(len(each.amendments.hidden) == len(regions) for each in shown)
+        assert all(len(view.hidden_in(each)) == len(regions) for each in some)
         return
-    for each in shown:
-        hidden = [region.intervals for region in each.amendments.hidden]
+    for each in some:
+        hidden = [region.intervals for region in view.hidden_in(each)]
         assert hidden == ([regions[each.id]] if each.id < len(regions) else [])
 
 

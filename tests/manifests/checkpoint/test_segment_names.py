@@ -140,7 +140,7 @@ def some_change(world: World, order: random.Random, others: list[Any]) -> list[O
         case 0 if some:
             return [DropRowSet(table=ORDERS, rowsets=((some.id, some.id),))]
         case 1 if some and some.deleted_count < 9:
-            new = vector(some.deleted_count + 1, some.amendments.vector)
+            new = vector(some.deleted_count + 1, some.vector)
             return [AddDeletionVector(table=ORDERS, rowset=some.id, vector=new)]
         case 2:
             return [Tag(name=f"tag {world.now}", epoch=state.epoch)]

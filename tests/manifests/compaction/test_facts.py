@@ -12,7 +12,6 @@ from colonnade.manifests.compaction.facts import facts_of
 from colonnade.manifests.model.entries import ColumnStatistics, SortField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, value_after
-from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from tests.log_samples import entry
 from tests.manifests.compaction.measured import MIB, TABLE, plan, replaced
@@ -38,7 +37,7 @@ def test_key_ranges_are_compared_as_the_sort_key_orders_them(descending: bool) -
     entries = [
         entry(rows=10).model_copy(update={"statistics": {1: s} if s else {}}) for s in statistics
     ]
-    live = [LiveRowSet(i, 1, each, UNAMENDED) for i, each in enumerate(entries)]
+    live = [LiveRowSet(i, 1, each) for i, each in enumerate(entries)]
     found = facts_of(table, EntryTable([block_of(live[:3]), block_of(live[3:])]))
     ends = [(1, 2), (0, 3), (1, 4), (0, 0), (0, 4), (0, 4)]
     assert found.first is not None
@@ -63,7 +62,7 @@ def test_rowsets_whose_keys_begin_alike_for_longer_than_the_log_says_do_not_over
         )
         for low, high in ends
     ]
-    live = [LiveRowSet(i, 1, each, UNAMENDED) for i, each in enumerate(entries)]
+    live = [LiveRowSet(i, 1, each) for i, each in enumerate(entries)]
     found = facts_of(table, EntryTable([block_of(live)]))
     assert not plan(found).groups
     # Nor are they in order one after another.

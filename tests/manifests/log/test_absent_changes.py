@@ -62,12 +62,12 @@ def other_change(log: Log, state: Snapshot, kind: str, order: random.Random) -> 
         return None
     chosen = order.choice(rowsets)
     if kind == "delete":
-        if chosen.amendments.vector or chosen.entry.rows < 2:
+        if chosen.vector or chosen.entry.rows < 2:
             return None
         return delete(chosen.id, vector(1))
     if kind == "drop":
         return change(DropRowSet(table=ORDERS, rowsets=((chosen.id, chosen.id),)))
-    read = [each for each in rowsets if each.id >= chosen.id and not each.amendments.vector]
+    read = [each for each in rowsets if each.id >= chosen.id and not each.vector]
     if not read:
         return None
     inputs = tuple(CompactionInput(rowset=each.id, rows=each.entry.rows) for each in read)

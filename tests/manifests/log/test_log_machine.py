@@ -19,7 +19,6 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.operations import AddDeletionVector, AddRowSet, DropRowSet, Txn
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.examples_of import examples
@@ -86,7 +85,7 @@ class LogMachine(RuleBasedStateMachine):
         snapshot = self.log.commit(change(*operations), base)
         for each in entries:
             rowset = self.next_id[key]
-            self.model[key][rowset] = LiveRowSet(rowset, snapshot.epoch, each, UNAMENDED)
+            self.model[key][rowset] = LiveRowSet(rowset, snapshot.epoch, each)
             self.next_id[key] += 1
         self._committed(snapshot)
 
@@ -126,10 +125,10 @@ class LogMachine(RuleBasedStateMachine):
         found = self.model[key][rowset]
         if found.row_count == 0:
             return
-        new = vector(11 - found.row_count, found.amendments.vector)
+        new = vector(11 - found.row_count, found.vector)
         operation = AddDeletionVector(table=key, rowset=rowset, vector=new)
         snapshot = self.log.commit(change(operation), self.head)
-        self.model[key][rowset] = replace(found, amendments=Amendments(new))
+        self.model[key][rowset] = replace(found, vector=new)
         self._committed(snapshot)
 
     @precondition(lambda self: self.model)

@@ -1,4 +1,4 @@
-"""What came to a RowSet after it was written is one value, which the log stores in two parts."""
+"""What came to a RowSet after it was written is a part of its state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.model.entries import ColumnReplacement, ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
+from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.replaced_columns import (
     stored_parts,
     with_replacement,
@@ -46,7 +46,7 @@ OPERATIONS = st.lists(COLUMNS, max_size=6).map(
 
 def current(rowset: LiveRowSet) -> dict[int, str]:
     """Where each replaced column is read from."""
-    pairs = [(c, each.object) for each in rowset.amendments.replacements for c in each.columns]
+    pairs = [(c, each.object) for each in rowset.replacements for c in each.columns]
     found = dict(pairs)
     assert len(found) == len(pairs), "no column is in two replacements"
     return found
@@ -60,7 +60,7 @@ def test_a_column_is_read_from_its_last_replacement(operations: list[ReplaceColu
     assert {c: f"{rowset.entry.statistics[c].nulls:032x}" for c in last} == last
     for columns in ({1}, {2, 5}, set(last)):
         held = {last[column] for column in columns if column in last}
-        assert set(rowset.amendments.holders(columns)) == held
+        assert set(rowset.holders(columns)) == held
     assert {*rowset.objects()} == {rowset.entry.object, *last.values()}
     assert [each.object for each in stored_parts(rowset)] == [*rowset.objects()]
     assert rowset.byte_count == sum(each.bytes for each in stored_parts(rowset))
@@ -96,7 +96,6 @@ def test_the_log_stores_replaced_columns_in_the_entry_and_the_vector_beside_it(
     text = RowSetEntry.model_validate_json(stored.model_dump_json(exclude_none=True))
     assert LiveRowSet.of(4, 2, text, beside) == rowset
     assert rowset.row_count == rowset.entry.rows - (deleted or 0)
-    assert bool(rowset.amendments) is (deleted is not None or bool(operations))
     more = vector(4)
     assert rowset.with_vector(more) == LiveRowSet.of(4, 2, stored, more)
 
@@ -104,7 +103,7 @@ def test_the_log_stores_replaced_columns_in_the_entry_and_the_vector_beside_it(
 def test_no_reader_of_a_stored_entry_forgets_its_replaced_columns() -> None:
     """A RowSet made of the entry alone would be read with its old values."""
     rowset = with_replacement(as_written(entry()), replacing(1, [2]))
-    for forgetful in (UNAMENDED, Amendments(vector(1))):
+    for forgetful in (None, vector(1)):
         with pytest.raises(AssertionError, match="with replacements"):
             LiveRowSet(0, 0, rowset.stored_entry, forgetful)
     with pytest.raises(AssertionError, match="with replacements"):

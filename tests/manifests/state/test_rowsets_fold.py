@@ -193,7 +193,7 @@ def test_an_operation_that_contradicts_the_state_is_refused_and_named(
 
 def test_a_vector_replaces_the_one_that_it_names() -> None:
     fold = started()
-    first = fold.freeze().rowsets.added[0].amendments.vector
+    first = fold.freeze().rowsets.added[0].vector
     fold.set_vector(3, vector(4, first))
     assert fold.freeze().rowsets.row_count == 3 * ROWS + 6
     with pytest.raises(CorruptionError, match="replaces deletion vector"):

@@ -22,7 +22,6 @@ from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import (
     EntrySegmentRef,
     LiveRowSet,
@@ -136,7 +135,7 @@ def test_the_counts_of_a_rowset_are_those_of_its_entry_and_its_vector(
     assert list(rowset.objects()) == [written.object, *([beside.object] if beside else [])]
     assert rowset.stored_entry == written
     assert as_written(written, 4).with_vector(vector(rows)).row_count == 0
-    assert rowset.amendments == Amendments(beside)
+    assert (rowset.vector, rowset.replacements) == (beside, ())
 
 
 def test_layout_0_has_no_fields_and_every_later_layout_has_its_own() -> None:

@@ -89,7 +89,7 @@ def some_operations(
     live = log.read_rowsets(state.tables[key])
     made: list[Operation] = [AddRowSet(table=key, rowset=entry()) for _ in range(3)]
     for rowset in order.sample(live, min(len(live), order.randrange(4))):
-        deleted, before = rowset.deleted_count, rowset.amendments.vector
+        deleted, before = rowset.deleted_count, rowset.vector
         if order.random() < 0.4 or deleted == rowset.entry.rows:
             made.append(DropRowSet(table=key, rowsets=((rowset.id, rowset.id),)))
         else:
@@ -101,7 +101,7 @@ def some_operations(
 def named(log: Log, state: Snapshot) -> set[str]:
     """The objects of the RowSets of a state, one by one."""
     live = [r for each in state.tables.values() for r in log.read_rowsets(each)]
-    vectors = [r.amendments.vector for r in live]
+    vectors = [r.vector for r in live]
     return {r.entry.object for r in live} | {each.object for each in vectors if each}
 
 

@@ -18,6 +18,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import OriginEntry, RowSetEntry
 from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.scan.selection import deleted_rows
@@ -45,7 +46,7 @@ class Compactor:
         base = database._refresh()
         table = base.tables[order.choice(sorted(base.tables))]
         log = database._log
-        rowsets = log.read_rowsets(table, which="stored")
+        rowsets = log.read_rowsets(table, which="all")
         rowsets = [each for each in rowsets if not each.has_tombstones]
         if not rowsets or () not in table.sort_orders:
             return
@@ -75,7 +76,7 @@ def rewrite(
     they are shuffled. Rows of range tombstones stay. Requires a table that had no sort key once.
     """
     job = new_job_id()
-    plan = plan_scan(table, base.epoch, inputs, None, None)
+    plan = plan_scan(View.stored(table, inputs), base.epoch)
     rows = pa.Table.from_batches(read_plan(log.store, plan), arrow_schema(plan.output_schema))
     origin: OriginEntry | None = None
     if order is not None and rows.num_rows:
@@ -96,8 +97,7 @@ def rewrite(
     op = Compaction(
         table=table.id,
         inputs=tuple(
-            CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.amendments.vector)
-            for r in inputs
+            CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.vector) for r in inputs
         ),
         outputs=tuple(
             CompactionOutput(rowset=_dated(table, inputs, entry.model_copy(update=kept)))
@@ -123,5 +123,5 @@ def _dated(table: TableState, inputs: list[LiveRowSet], entry: RowSetEntry) -> R
 
 def _live(log: Log, table: TableState, rowset: LiveRowSet) -> NDArray[np.int64]:
     every = np.arange(rowset.entry.rows)
-    gone = deleted_rows(log.store, table, rowset)
+    gone = deleted_rows(log.store, View.stored(table), rowset)
     return every if gone is None else np.setdiff1d(every, np.asarray(gone.to_array(), np.int64))

@@ -53,8 +53,9 @@ def _without_default(column: SchemaField, rows: int) -> pa.Array:
 
 def _only_known_rowsets(fill: Fill, head: Snapshot) -> Any:
     """The values of the RowSets that were there when the fill was sent first."""
-    known = [each for each in fill._rowsets(head) if fill._key(each) in fill._filled]
-    with patch.object(fill, "_rowsets", lambda head: known):
+    view = fill._view(head)
+    known = view.of(each for each in view.rowsets if fill._key(each) in fill._filled)
+    with patch.object(fill, "_view", lambda head: known):
         return _really_fill(fill, head)
 
 

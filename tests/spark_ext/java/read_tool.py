@@ -30,11 +30,12 @@ from colonnade.manifests.model.schema import (
     TableSchema,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.spark_ext.java.build import QUICK
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.types import max_time_digits
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
-from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
+from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.types.storage_form import map_entries
 from tests.spark_ext.java.json_process import JsonProcess
 from tests.strategies import PRIMITIVES
@@ -125,25 +126,22 @@ def plan_of(
     `hidden` and the `masks`.
     """
 
-    def live(at: int, entry: RowSetEntry) -> LiveRowSet:
-        rowset = LiveRowSet.of(7 + at, 3 + at, entry, (vectors or {}).get(at))
-        amendments = replace(rowset.amendments, hidden=hidden, masks=masks)
-        return replace(rowset, amendments=amendments)
-
+    rowsets = tuple(
+        LiveRowSet.of(7 + at, 3 + at, entry, (vectors or {}).get(at))
+        for at, entry in enumerate(entries)
+    )
+    view = replace(
+        View.written(prefix, schema.fields),
+        rowsets=rowsets,
+        hidden={each.id: hidden for each in rowsets if hidden},
+        masks={each.id: masks for each in rowsets if masks},
+    )
     plan = ScanPlan(
-        table="t",
-        prefix=prefix,
+        view=view,
         epoch=5,
-        table_schema=schema,
         projection=schema.names,
         predicate=predicate,
-        rowsets=tuple(
-            RowSetScan(
-                rowset=live(at, entry),
-                ranges=((0, entry.rows),) if ranges is None else tuple(ranges),
-            )
-            for at, entry in enumerate(entries)
-        ),
+        ranges={} if ranges is None else {each.id: tuple(ranges) for each in rowsets},
     )
     return dict(json.loads(plan.model_dump_json() if whole else plan.to_json()))
 

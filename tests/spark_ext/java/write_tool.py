@@ -16,6 +16,7 @@ from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortF
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.write_task import HELD_BYTES, task_json
@@ -188,7 +189,9 @@ def read(url: Path | str, schema: TableSchema, entries: Sequence[RowSetEntry]) -
     found = [
         batch
         for entry in entries
-        for _, batch in RowSetReader(store, PREFIX, as_written(entry)).read(schema.fields)
+        for _, batch in RowSetReader(store, View.written(PREFIX), as_written(entry)).read(
+            schema.fields
+        )
     ]
     table = pa.Table.from_batches(found, arrow_schema(schema))
     return pa.concat_batches(table.combine_chunks().to_batches() or [table.schema.empty_table()])

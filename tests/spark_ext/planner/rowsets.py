@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from tests.tagged import tagged
 
 COLUMN = SchemaField(id=1, name="x", type="double")
@@ -88,3 +90,8 @@ def samples(draw: st.DrawFn) -> Sample:
 def order_key(value: float) -> tuple[bool, float]:
     """Spark's order of doubles: NaN is the greatest."""
     return (True, 0.0) if math.isnan(value) else (False, value)
+
+
+def view_of(rowsets: Iterable[LiveRowSet]) -> View:
+    """A view of RowSets that hides nothing."""
+    return replace(View.written("", SCHEMA.fields), rowsets=tuple(rowsets))

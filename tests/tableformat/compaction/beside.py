@@ -26,7 +26,7 @@ def run_beside(
 
     def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         outcome = run_job(job, table._location.store)
-        runs.append(len(job.sources))
+        runs.append(len(job.view.rowsets))
         if len(runs) <= times:
             what(another(table))
         return outcome

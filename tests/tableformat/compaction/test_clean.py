@@ -40,17 +40,23 @@ def filled() -> ArrowTable:
     return table
 
 
+def hidden(table: ArrowTable) -> list[int]:
+    """How many regions readers hide of each RowSet."""
+    view = table._log.view(table._state)
+    return [len(view.hidden_in(each)) for each in view.rowsets]
+
+
 def test_the_rows_are_named_and_the_tombstones_are_forgotten() -> None:
     table = filled()
     table.delete_range(GONE)
     before = content(table)
     assert set(before) == LEFT
-    assert [len(each.amendments.hidden) for each in live(table)] == [0, 1, 1, 0, 0, 0, 0]
+    assert hidden(table) == [0, 1, 1, 0, 0, 0, 0]
     clean_table(table._log, table._snapshot, table._state.id)
     assert content(table) == before
     assert table._state.range_tombstones == ()
     assert [each.row_count for each in live(table)] == [10, 5, 5, 10, 10, 10, 10]
-    assert not any(each.amendments.hidden for each in live(table))
+    assert not any(hidden(table))
 
 
 def test_a_table_without_range_tombstones_costs_no_read_and_gets_no_epoch() -> None:
@@ -127,7 +133,7 @@ def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
     table.append(rows(100, 10))
     base, planned = jobs(table, kind)
     assert base.table("t").range_tombstones
-    assert [each.id for each in planned[0].sources] == list(range(9))
+    assert [each.id for each in planned[0].view.rowsets] == list(range(9))
     for job in planned:
         commit_job(table._log, base, job, run_job(job, table._log.store))
     left = {*range(15), *range(25, 90), *range(16, 20), *range(100, 110)}

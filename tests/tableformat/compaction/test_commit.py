@@ -128,7 +128,7 @@ def test_a_group_is_planned_on_the_newest_state_when_its_turn_comes() -> None:
     other.delete("id < 5")
     execute.execute_plan(table._log, base, plan, place=here(table))
     [rowset] = live(table)
-    assert (rowset.entry.rows, rowset.amendments.vector) == (85, None)
+    assert (rowset.entry.rows, rowset.vector) == (85, None)
 
 
 def test_files_that_a_vacuum_removed_before_the_commit_are_never_named() -> None:

@@ -25,7 +25,7 @@ def opened(stop: Stop, *deleted: set[int]) -> tuple[Inputs, list[InputRowSet]]:
 def test_live_rows_come_with_their_numbers_and_their_values() -> None:
     deleted = {0, 3}
     inputs, sources = opened(Stop(), deleted)
-    assert [each.index for each in sources] == [*range(len(inputs.job.sources))]
+    assert [each.index for each in sources] == [*range(len(inputs.job.view.rowsets))]
     for source in sources:
         missing = deleted if source.index == 0 else set()
         numbers: list[int] = []

@@ -52,7 +52,7 @@ def test_a_job_survives_json_without_the_bounds_of_its_sources(table: ArrowTable
     assert "statistics" not in text
     assert again.to_json() == text
     assert (again.base, again.group, again.target) == (job.base, job.group, job.target)
-    assert [each.id for each in again.sources] == [0, 1, 2]
+    assert [each.id for each in again.view.rowsets] == [0, 1, 2]
 
 
 def test_rowsets_that_were_dropped_meanwhile_are_left_out(table: ArrowTable) -> None:
@@ -61,7 +61,7 @@ def test_rowsets_that_were_dropped_meanwhile_are_left_out(table: ArrowTable) -> 
     job = job_of(table, plan)
     assert job.group.rowsets == (0, 2)
     assert job.group.rows == 4
-    assert job.group.bytes_in == sum(each.byte_count for each in job.sources)
+    assert job.group.bytes_in == sum(each.byte_count for each in job.view.rowsets)
 
 
 def test_a_lone_rowset_is_rewritten_only_for_its_deleted_rows(table: ArrowTable) -> None:

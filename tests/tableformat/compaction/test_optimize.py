@@ -35,7 +35,7 @@ def test_small_rowsets_become_one_and_history_says_why() -> None:
     assert content(table) == before
     [rowset] = live(table)
     assert rowset.entry.rows == 85
-    assert rowset.amendments.vector is None
+    assert rowset.vector is None
     newest = table.history(1)[0]
     assert newest.operation == "compact"
     assert newest.parameters == {"kind": plan.groups[0].kind, "reason": plan.groups[0].reason}

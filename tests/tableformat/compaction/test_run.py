@@ -20,6 +20,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.model.statistics import read_bound
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop
@@ -85,7 +86,9 @@ def test_the_same_rows_come_out_with_the_statistics_that_they_would_be_written_w
     assert bag(after) == bag(before)
     check_sorted(table)
     for entry in outcome.outputs:
-        reader = RowSetReader(table._location.store, table._state.prefix, as_written(entry))
+        reader = RowSetReader(
+            table._location.store, View.written(table._state.prefix), as_written(entry)
+        )
         rows = [batch for _, batch in reader.read(table._state.schema.fields)]
         fresh = written(table, rows)
         check_statistics(entry, fresh)
@@ -177,7 +180,9 @@ def test_filters_are_kept_and_where_there_are_none_made(
     monkeypatch.setattr(rowset_reader, "encode_filter", counted)
     [entry] = compacted(table, kind, (1,) if kind == "zorder" else ()).outputs
     assert made == ([10] * 8 if kind == "copy" else [])
-    reader = RowSetReader(table._location.store, table._state.prefix, as_written(entry))
+    reader = RowSetReader(
+        table._location.store, View.written(table._state.prefix), as_written(entry)
+    )
     columns = table._state.schema.fields
     for stretch in reader.read_stored(columns, bloom_columns=(1, 2)):
         [ids_block], [texts] = stretch.blocks

@@ -16,6 +16,7 @@ import pytest
 
 import colonnade
 from colonnade import DropPrimaryKey, SetPrimaryKey, WidenColumn, WriteSettings
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys import find
 from colonnade.tableformat.keys.find import find_rows
@@ -73,7 +74,7 @@ def _found(table: ArrowTable, asked: pa.Table) -> dict[tuple[Any, ...], tuple[in
     rowsets = table._log.read_rowsets(state, keys.keep)
     rows = asked.to_pylist()
     places: dict[tuple[Any, ...], tuple[int, int]] = {}
-    for each in find_rows(table._log.store, state, rowsets, keys):
+    for each in find_rows(table._log.store, View.stored(state, rowsets), keys):
         assert (np.diff(each.rows) > 0).all()
         for row, number in zip(each.rows.tolist(), each.keys.tolist(), strict=True):
             key = tuple(rows[number].values())
@@ -148,7 +149,7 @@ def test_rows_that_changed_since_are_where_they_are_now() -> None:
             table.update({"id": "spare", "spare": "id"})
             table.alter(SetPrimaryKey("id"))
             rowsets = table._log.read_rowsets(table._state)
-            assert any(each.amendments.replacements for each in rowsets)
+            assert any(each.replacements for each in rowsets)
         if turn == 5:
             table.alter(WidenColumn("id", "long"), WidenColumn("spare", "long"))
         if turn == 9:
@@ -332,5 +333,5 @@ def _one(ids: range) -> tuple[Any, ...]:
     table.append(rows)
     keys = KeySet.of(rows, key_columns(["id"], table._state.schema))
     [rowset] = table._log.read_rowsets(table._state)
-    reader = RowSetReader(table._log.store, table._state.prefix, rowset)
+    reader = RowSetReader(table._log.store, View.written(table._state.prefix), rowset)
     return table._log.store, rowset, keys, read_all_keys(reader, rowset, keys.fields)

@@ -43,12 +43,10 @@ def made() -> ArrowTable:
 
 def test_one_key_costs_few_requests_behind_a_network(made: ArrowTable) -> None:
     store = FarStore(made._log.store)
-    rowsets = Log(store).read_rowsets(made._state)
+    view = Log(store).view(made._state)
     keys = keys_of(made, [123_457])
     with store.counted() as cost:
-        [(numbers, rows)] = OpenRowSets().read(
-            store, made._state, rowsets, keys, made._state.schema
-        )
+        [(numbers, rows)] = OpenRowSets().read(store, view, keys, made._state.schema)
     assert rows.to_pylist() == [{"id": 123_457, **dict.fromkeys(COLUMNS, 7 * 123_457)}]
     assert numbers.tolist() == [0]
     # An end and a filter of each RowSet; then the blocks of the key and of the other columns.
@@ -56,44 +54,40 @@ def test_one_key_costs_few_requests_behind_a_network(made: ArrowTable) -> None:
     assert cost.rounds <= 4
     with store.counted() as cost:
         key = TableSchema(fields=keys.fields)
-        assert len(list(OpenRowSets().read(store, made._state, rowsets, keys, key))) == 1
+        assert len(list(OpenRowSets().read(store, view, keys, key))) == 1
     assert cost.requests <= 5
 
 
 def test_rowsets_that_were_read_before_cost_neither_end_nor_index(made: ArrowTable) -> None:
     store, opened = FarStore(made._log.store), OpenRowSets()
-    rowsets = Log(store).read_rowsets(made._state)
+    view = Log(store).view(made._state)
     for value in (123_457, 123_458, 30_000):
         with store.counted() as cost:
-            found = opened.read(
-                store, made._state, rowsets, keys_of(made, [value]), made._state.schema
-            )
+            found = opened.read(store, view, keys_of(made, [value]), made._state.schema)
             assert [batch["id"].to_pylist() for _, batch in found] == [[value]]
     assert cost.requests <= 2 + 1 + len(COLUMNS)
 
 
 def test_a_key_that_no_row_has_costs_no_block(made: ArrowTable) -> None:
     store = FarStore(made._log.store)
-    rowsets = Log(store).read_rowsets(made._state)
+    view = Log(store).view(made._state)
     missing = keys_of(made, [2 * ROWS + 10])
     with store.counted() as cost:
-        assert not list(
-            OpenRowSets().read(store, made._state, rowsets, missing, made._state.schema)
-        )
+        assert not list(OpenRowSets().read(store, view, missing, made._state.schema))
     assert cost.requests == 2
 
 
 def test_no_more_rowsets_are_read_once_each_key_has_its_row(made: ArrowTable) -> None:
     store = FarStore(made._log.store)
     store.parallel = 1
-    rowsets = Log(store).read_rowsets(made._state)
-    newest = f"{rowsets[1].entry.object}.rowset"
+    view = Log(store).view(made._state)
+    newest = f"{view.rowsets[1].entry.object}.rowset"
     keys = KeySet.of(
         pa.table({"id": [1, 2 * ROWS - 1, 1]}),
         TableSchema(fields=(made._state.schema.field("id"),)),
         repeated=True,
     )
     with store.counted() as cost:
-        found = list(OpenRowSets().read(store, made._state, rowsets, keys, made._state.schema))
+        found = list(OpenRowSets().read(store, view, keys, made._state.schema))
     assert {number for numbers, _ in found for number in numbers.tolist()} == {0, 1}
     assert {call.name.rpartition("/")[2] for call in cost.calls} == {newest}

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys import parts
 from colonnade.tableformat.keys.repeated import repeated_keys
 from tests.tableformat.statements.tables import made
@@ -35,7 +36,7 @@ def test_keys_that_live_rows_share_are_found(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART_ROWS", part_rows)
         rowsets = table._log.read_rowsets(table._state)
-        found = list(repeated_keys(table._log.store, table._state.prefix, key, rowsets))
+        found = list(repeated_keys(table._log.store, View.stored(table._state, rowsets), key))
     assert {each.text: each.rows for each in found} == {
         f"k = {k}": n for k, n in counts.items() if n > 1
     }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import plan_job
 from colonnade.tableformat.compaction.run import run_job
@@ -37,7 +38,7 @@ def live(table: ArrowTable) -> list[LiveRowSet]:
         fields = state.partition_layout(rowset.entry.partition_layout_id)
         if not fields:
             continue
-        reader = RowSetReader(log.store, state.prefix, rowset)
+        reader = RowSetReader(log.store, View.written(state.prefix), rowset)
         for _, batch in reader.read(state.schema.fields):
             ids = [field.id for field in state.schema.fields]
             columns = dict(zip(ids, to_storage(batch, state.schema), strict=True))

@@ -17,6 +17,7 @@ from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.partition.writer import PartitionedWriter
@@ -78,7 +79,10 @@ def test_each_rowset_holds_rows_of_its_partition_and_origins_name_them(
         entries = out.close()
     found: list[Any] = []
     for entry in entries:
-        own = [b for _, b in RowSetReader(store, "", as_written(entry)).read(SCHEMA.fields)]
+        own = [
+            b
+            for _, b in RowSetReader(store, View.written(""), as_written(entry)).read(SCHEMA.fields)
+        ]
         for each in own:
             arrays = dict(zip((1, 2, 3), to_storage(each, SCHEMA), strict=True))
             _, partitions = divide(parse_layout(layout, SCHEMA), SCHEMA, arrays)

@@ -93,7 +93,7 @@ def test_without_its_vector_the_live_rows_of_a_rowset_are_unknown(
     store = MemoryStore()
     db = make(store, Limits(inline_bytes=0))
     state = db._refresh().table("a")
-    [vector] = [r.amendments.vector for r in db._log.read_rowsets(state) if r.amendments.vector]
+    [vector] = [r.vector for r in db._log.read_rowsets(state) if r.vector]
     store.delete(deletion_vector_name(state.prefix, vector.object))
     table = db.table("a")
     result = table.repair(db.verify(2).damaged_rowsets("a"), rescue=tmp_path / "lost.parquet")
@@ -133,7 +133,7 @@ def test_a_damaged_replacement_costs_the_rows_whose_columns_it_has(
     table = db.table("a")
     assert table.update({"x": 0.5}, "id >= 10 AND id < 300").rowsets_in_place == 1
     [rowset, _] = db._log.read_rowsets(table._state)
-    [replacement] = rowset.amendments.replacements
+    [replacement] = rowset.replacements
     folder = f"{table._state.prefix}{replacement.object}"
     store.delete(f"{folder}/rowset.json") if whole else flip(store, f"{folder}/2.col", 10)
     rowsets = db.verify(3).damaged_rowsets("a")

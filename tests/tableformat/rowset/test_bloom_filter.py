@@ -23,6 +23,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.object_names import index_name
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, col, evaluate, prune
 from colonnade.tableformat.rowset import filter_pruning
@@ -125,7 +126,7 @@ def read(
     store: MemoryStore, entry: RowSetEntry, schema: TableSchema, predicate: Predicate
 ) -> list[tuple[int, pa.RecordBatch]]:
     bound = bind(predicate, schema)
-    reader = RowSetReader(store, "", as_written(entry))
+    reader = RowSetReader(store, View.written(""), as_written(entry))
     keep = partial(prune, bound)
     return list(reader.read(schema.fields, keep=keep, keep_columns=bound.column_ids))
 
@@ -168,7 +169,7 @@ def test_pruning_by_filters_loses_no_row() -> None:
         for _ in range(10):
             bound = bind(random_lookup(rng, types, rows), schema)
             keep, by_bounds = noting(bound)
-            reader = RowSetReader(store, "", as_written(entry))
+            reader = RowSetReader(store, View.written(""), as_written(entry))
             found = reader.read(schema.fields, keep=keep, keep_columns=[1, 2])
             kept = [part for _, part in found]
             expected = matching(bound, [batch])

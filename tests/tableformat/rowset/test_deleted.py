@@ -11,8 +11,8 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
 from colonnade.manifests.object_names import deletion_vector_name
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store.memory import MemoryStore
 from colonnade.tableformat.rowset.deleted import read_deleted
 
@@ -23,7 +23,6 @@ WHOLE = LiveRowSet(
         object="1" * 32, place="packed", rows=9, bytes=5, cuts=9,
         footer=ByteCheck(length=1, crc32c=1),
     ),
-    UNAMENDED,
 )  # fmt: skip
 
 
@@ -33,17 +32,17 @@ def test_deleted_rows_are_those_of_the_vector(inline_bytes: int) -> None:
     vector = write_deletion_vector(
         store, "t/", new_job_id(), DeletionVector.of([2, 8]), inline_bytes=inline_bytes
     )
-    rowset = replace(WHOLE, amendments=Amendments(vector))
-    found = read_deleted(store, "t/", rowset)
+    rowset = replace(WHOLE, vector=vector)
+    found = read_deleted(store, View.written("t/"), rowset)
     assert found is not None
     assert list(found.rows) == [2, 8]
     assert (rowset.row_count, rowset.deleted_count) == (7, 2)
     if vector.data is None:
         store.delete(deletion_vector_name("t/", vector.object))
         with pytest.raises(CorruptionError, match=vector.object):
-            read_deleted(store, "t/", rowset)
+            read_deleted(store, View.written("t/"), rowset)
 
 
 def test_a_rowset_without_a_vector_needs_no_read() -> None:
-    assert read_deleted(MemoryStore(), "t/", WHOLE) is None
+    assert read_deleted(MemoryStore(), View.written("t/"), WHOLE) is None
     assert (WHOLE.row_count, WHOLE.deleted_count) == (9, 0)

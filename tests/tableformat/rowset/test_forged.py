@@ -18,6 +18,7 @@ from colonnade.manifests.model.codec import byte_check, encode_model
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset import sparse_index
 from colonnade.tableformat.rowset.block import BlockEntry, decode_block
@@ -167,4 +168,4 @@ def test_cuts_that_make_too_many_stretches_are_refused(rows: int, cuts: Any) -> 
         data=base64.b64encode(footer).decode(),
     )
     with pytest.raises(CorruptionError, match="stretches; at most 1048576 are allowed"):
-        RowSetReader(MemoryStore(), "", as_written(entry))
+        RowSetReader(MemoryStore(), View.written(""), as_written(entry))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.hidden import hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -41,7 +42,7 @@ def test_the_rows_of_random_regions_are_found(data: st.DataObject, place: str) -
     store = MemoryStore()
     [entry] = write(store, schema, rows, block_rows=4, **PLACES[place])
     regions = random_regions(schema, rows, random.Random(seed))
-    reader = RowSetReader(store, "t/", as_written(entry))
+    reader = RowSetReader(store, View.written("t/"), as_written(entry))
     expected = [row for row, found in enumerate(inside(regions, rows)) if found]
     assert [*hidden_rows(reader, regions)] == expected
     stretches = reader.stretches()
@@ -81,7 +82,7 @@ def found_in(measures: Any, *regions: Any) -> tuple[Any, int]:
     """The rows in regions, as a mask, and the number of stretches that were decoded for them."""
     disk, entry, _ = measures
     store = FaultyStore(disk)
-    reader = RowSetReader(store, "t/", as_written(entry))
+    reader = RowSetReader(store, View.written("t/"), as_written(entry))
     decoded: list[Any] = []
     read = reader.read
 
@@ -142,7 +143,9 @@ def test_mixed_values_decode_every_stretch_and_leave_out_nan(measures: Any) -> N
     found, decoded = found_in(measures, between(X), between(DAY, 3, 4, high_open=True))
     columns = measures[2]
     assert np.array_equal(found, columns["day"] != 0)
-    assert decoded == len(RowSetReader(measures[0], "t/", as_written(measures[1])).stretches())
+    assert decoded == len(
+        RowSetReader(measures[0], View.written("t/"), as_written(measures[1])).stretches()
+    )
 
 
 @pytest.mark.parametrize(("initial", "rows"), [("i:7", 100), ("i:8", 0), (None, 0)])
@@ -154,5 +157,5 @@ def test_a_column_that_a_rowset_lacks_has_its_initial_value_in_every_row(
     batch = pa.record_batch([pa.array(range(100), pa.int64())], names=["n"])
     [entry] = write(store, schema, batch, block_rows=16)
     late = schema.fields[0].model_copy(update={"id": 9, "name": "late", "initial": initial})
-    reader = RowSetReader(store, "t/", as_written(entry))
+    reader = RowSetReader(store, View.written("t/"), as_written(entry))
     assert len(hidden_rows(reader, [between(late, 5, 7)])) == rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +10,8 @@ import pyarrow as pa
 import pytest
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.model.regions import Region
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.deleted import with_hidden_rows
 from colonnade.tableformat.rowset.kept_hidden import KeptHidden
@@ -29,45 +27,41 @@ SCHEMA = make_schema({"n": "long"})
 ROWS = FrozenBitMap([1, 2, 3])
 
 
-def stored(store: Any, regions: Sequence[Region] = ()) -> LiveRowSet:
+def stored(store: Any) -> LiveRowSet:
     batch = pa.record_batch([pa.array(np.arange(1000))], names=["n"])
     [entry] = write(store, SCHEMA, batch, block_rows=64)
-    return hiding(as_written(entry), regions)
-
-
-def hiding(rowset: LiveRowSet, regions: Sequence[Region]) -> LiveRowSet:
-    return replace(rowset, amendments=Amendments(hidden=tuple(regions)))
+    return as_written(entry)
 
 
 def test_rows_are_kept_for_their_store_rowset_regions_and_ranges_alone() -> None:
     store, other = MemoryStore(), MemoryStore()
     region, equal = between(N, 1, 3), between(N, 1, 3)
-    rowset, kept = stored(store, [region]), KeptHidden()
-    kept.keep(store, rowset, [(0, 64)], ROWS)
-    assert kept.get(store, rowset, [(0, 64)]) == ROWS
-    assert kept.get(store, hiding(rowset, [region]), [(0, 64)]) == ROWS
-    assert kept.get(store, rowset, None) is None
-    assert kept.get(store, rowset, [(0, 128)]) is None
-    assert kept.get(other, rowset, [(0, 64)]) is None
-    assert kept.get(store, hiding(rowset, [equal]), [(0, 64)]) == ROWS
-    assert kept.get(store, hiding(rowset, [between(N, 1, 4)]), [(0, 64)]) is None
-    assert kept.get(store, hiding(rowset, [region, equal]), [(0, 64)]) is None
-    assert kept.get(store, stored(store, [region]), [(0, 64)]) is None
+    rowset, kept = stored(store), KeptHidden()
+    kept.keep(store, rowset, (region,), [(0, 64)], ROWS)
+    assert kept.get(store, rowset, (region,), [(0, 64)]) == ROWS
+    assert kept.get(store, replace(rowset), (region,), [(0, 64)]) == ROWS
+    assert kept.get(store, rowset, (region,), None) is None
+    assert kept.get(store, rowset, (region,), [(0, 128)]) is None
+    assert kept.get(other, rowset, (region,), [(0, 64)]) is None
+    assert kept.get(store, rowset, (equal,), [(0, 64)]) == ROWS
+    assert kept.get(store, rowset, (between(N, 1, 4),), [(0, 64)]) is None
+    assert kept.get(store, rowset, (region, equal), [(0, 64)]) is None
+    assert kept.get(store, stored(store), (region,), [(0, 64)]) is None
 
 
 def test_what_was_not_used_for_longest_makes_room() -> None:
-    store = MemoryStore()
-    rowsets = [stored(store, [between(N, 1, 3)]) for _ in range(4)]
+    store, regions = MemoryStore(), (between(N, 1, 3),)
+    rowsets = [stored(store) for _ in range(4)]
     kept = KeptHidden(limit_bytes=3_000)
     for each in rowsets[:3]:
-        kept.keep(store, each, None, ROWS)
-    assert kept.get(store, rowsets[0], None) == ROWS
-    kept.keep(store, rowsets[3], None, ROWS)
-    found = [kept.get(store, each, None) is not None for each in rowsets]
+        kept.keep(store, each, regions, None, ROWS)
+    assert kept.get(store, rowsets[0], regions, None) == ROWS
+    kept.keep(store, rowsets[3], regions, None, ROWS)
+    found = [kept.get(store, each, regions, None) is not None for each in rowsets]
     assert found == [True, False, True, True]
     assert 0 < kept.byte_count <= 3_000
-    kept.keep(store, rowsets[0], None, FrozenBitMap(range(0, 2**20, 2)))
-    assert kept.get(store, rowsets[0], None) == ROWS, "rows that are too many are not kept"
+    kept.keep(store, rowsets[0], regions, None, FrozenBitMap(range(0, 2**20, 2)))
+    assert kept.get(store, rowsets[0], regions, None) == ROWS, "rows that are too many are not kept"
 
 
 def test_of_a_rowset_only_the_rows_of_its_last_regions_are_kept() -> None:
@@ -75,20 +69,22 @@ def test_of_a_rowset_only_the_rows_of_its_last_regions_are_kept() -> None:
     store, kept = MemoryStore(), KeptHidden()
     rowset = stored(store)
     for low in range(50):
-        hidden = hiding(rowset, [between(N, each, each) for each in range(low + 1)])
-        assert kept.get(store, hidden, None) is None
-        kept.keep(store, hidden, None, FrozenBitMap(range(low + 1)))
-        assert kept.get(store, hidden, None) == FrozenBitMap(range(low + 1))
+        hidden = tuple(between(N, each, each) for each in range(low + 1))
+        assert kept.get(store, rowset, hidden, None) is None
+        kept.keep(store, rowset, hidden, None, FrozenBitMap(range(low + 1)))
+        assert kept.get(store, rowset, hidden, None) == FrozenBitMap(range(low + 1))
         assert kept.byte_count < 500 + 50 * (low + 10) * 10
 
 
 def test_the_second_look_at_regions_reads_nothing() -> None:
     store = FaultyStore(MemoryStore())
-    rowset = stored(store, [between(N, each, each + 3) for each in range(10, 1000, 50)])
-    reader = RowSetReader(store, "t/", rowset)
-    first = with_hidden_rows(reader, rowset, None)
+    rowset = stored(store)
+    regions = tuple(between(N, each, each + 3) for each in range(10, 1000, 50))
+    view = replace(View.written("t/"), hidden={rowset.id: regions})
+    reader = RowSetReader(store, view, rowset)
+    first = with_hidden_rows(reader, view, rowset, None)
     calls = len(store.trace)
-    again = with_hidden_rows(reader, rowset, None)
+    again = with_hidden_rows(reader, view, rowset, None)
     assert first is not None
     assert again is not None
     assert again.rows == first.rows

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import TableSchema, assign_ids
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import bind, parse_predicate, prune
 from colonnade.tableformat.rowset.masks import Masks
@@ -36,8 +36,8 @@ ROWS = 300_000
 
 
 def reader_of(store: MemoryStore, entry: Any, *masks: Mask) -> RowSetReader:
-    rowset = replace(as_written(entry), amendments=Amendments(masks=masks))
-    return RowSetReader(store, "t/", rowset)
+    view = replace(View.written("t/"), masks={0: masks})
+    return RowSetReader(store, view, as_written(entry))
 
 
 def read(reader: RowSetReader, columns: Any, **more: Any) -> pa.Table:
@@ -163,8 +163,8 @@ def test_values_expire_some_time_after_the_write_of_a_rowset_that_stores_no_time
     )
     dated = entry.model_copy(update={"written_ms": (written, written)}) if stated else entry
     table = replace(table_state(schema), lifetimes=lives)
-    [shown] = visible(table, [as_written(dated)], now_ms)
-    found = read(RowSetReader(store, "t/", shown), schema.fields)
+    view = replace(view_of(table, [as_written(dated)], now_ms), prefix="t/")
+    found = read(RowSetReader(store, view, *view.rowsets), schema.fields)
     assert found["a"].null_count == gone
 
 

@@ -14,6 +14,7 @@ from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore, ObjectWriter
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.output import RowSetOutput
@@ -46,7 +47,7 @@ def arrays(first: int, count: int) -> list[list[pa.Array]]:
 
 
 def read(store: ObjectStore, entry: RowSetEntry) -> list[tuple[int, str]]:
-    reader = RowSetReader(store, "t/", as_written(entry))
+    reader = RowSetReader(store, View.written("t/"), as_written(entry))
     batches = [batch for _, batch in reader.read(SCHEMA.fields)]
     columns = [[v for batch in batches for v in batch.column(i).to_pylist()] for i in (0, 1)]
     return list(zip(*columns, strict=True))

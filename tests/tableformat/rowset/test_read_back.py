@@ -136,7 +136,7 @@ def test_rows_that_were_deleted_may_take_the_largest_values_with_them() -> None:
     table = filled()
     table.delete("n > 50")
     _, [job] = jobs(table, "copy")
-    left = sum(each.row_count for each in job.sources)
+    left = sum(each.row_count for each in job.view.rowsets)
     assert sum(each.rows for each in run_job(job, table._location.store).outputs) == left
 
 

@@ -22,6 +22,7 @@ from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.object_names import footer_name
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import bind, parse_predicate, prune
 from colonnade.tableformat.rowset.footer import Footer
@@ -61,7 +62,7 @@ def rowset_case(columns: tuple[str, ...] = ("n",), **options: Any) -> Case:
                 damaged = entry.model_copy(update={"data": text})
             elif data:
                 store.put(name, data, sync=False)
-        found = RowSetReader(store, "", as_written(damaged)).read(schema.fields)
+        found = RowSetReader(store, View.written(""), as_written(damaged)).read(schema.fields)
         return [row for _, batch in found for row in batch.to_pylist()]
 
     assert read(objects) == rows.to_pylist()
@@ -180,9 +181,11 @@ def test_a_footer_of_another_length_than_the_rowset_is_refused() -> None:
         (entry,) = writer.close()
     for check in (ByteCheck(length=10**6, crc32c=0), ByteCheck(length=2**40, crc32c=0)):
         with pytest.raises(CorruptionError, match="footer"):
-            RowSetReader(store, "", as_written(entry.model_copy(update={"footer": check})))
+            RowSetReader(
+                store, View.written(""), as_written(entry.model_copy(update={"footer": check}))
+            )
     with pytest.raises(CorruptionError, match="other rows"):
-        RowSetReader(store, "", as_written(entry.model_copy(update={"rows": 2})))
+        RowSetReader(store, View.written(""), as_written(entry.model_copy(update={"rows": 2})))
 
 
 @pytest.mark.parametrize("name", ["n", "s"])
@@ -209,7 +212,9 @@ def test_forged_bounds_of_a_lone_block_name_file_and_column(name: str, bound: st
         where = bind(parse_predicate("n > 1 AND s > 'a'"), schema)
         keep = partial(prune, where)
         return list(
-            RowSetReader(store, "", as_written(entry)).read(schema.fields, None, keep, {1, 2})
+            RowSetReader(store, View.written(""), as_written(entry)).read(
+                schema.fields, None, keep, {1, 2}
+            )
         )
 
     if bound == {"n": "i:1", "s": "s:a"}[name]:

@@ -15,6 +15,7 @@ import pytest
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import ArrayType, SchemaField, StructType, TableSchema
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import decode_block
@@ -107,7 +108,9 @@ def write_rowset(store: ObjectStore) -> RowSetEntry:
 
 def blocks(store: ObjectStore, entry: RowSetEntry) -> Iterator[tuple[str, StoredBlock]]:
     """All blocks that have bytes, with the names of their columns."""
-    for stretch in RowSetReader(store, "", as_written(entry)).read_stored(SCHEMA.fields):
+    for stretch in RowSetReader(store, View.written(""), as_written(entry)).read_stored(
+        SCHEMA.fields
+    ):
         for field, found in zip(SCHEMA.fields, stretch.blocks, strict=True):
             yield from ((field.name, block) for block in found)
 

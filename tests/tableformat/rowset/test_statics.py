@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.state.amendments import StaticRows
+from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.rowset import statics
 from colonnade.tableformat.table.table import ArrowTable
 
@@ -67,7 +67,7 @@ def test_large_static_values_are_read_for_the_keys_of_a_rowset_alone(
     seen: list[int] = []
     real = statics._read
 
-    def counted(store: Any, rows: StaticRows, near: Any, columns: Any) -> Any:
+    def counted(store: Any, rows: Statics, near: Any, columns: Any) -> Any:
         found = real(store, rows, near, columns)
         seen.append(0 if found.codes is None else len(found.codes.codes[-1]))
         return found
@@ -125,7 +125,7 @@ def test_rowsets_of_almost_the_same_keys_share_what_was_read(
     read: list[Any] = []
     real = statics._read
 
-    def counted(store: Any, rows: StaticRows, near: Any, columns: Any) -> Any:
+    def counted(store: Any, rows: Statics, near: Any, columns: Any) -> Any:
         read.append(near)
         return real(store, rows, near, columns)
 

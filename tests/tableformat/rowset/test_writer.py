@@ -15,6 +15,7 @@ from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectWriter
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
@@ -70,7 +71,7 @@ def test_wide_values_divide_a_cut_and_a_larger_value_has_its_own_block() -> None
     schema, rows = one_column(pa.array([f"{i}{v}" for i, v in enumerate(values)]))
     store = MemoryStore()
     entries = write(store, schema, rows, block_bytes=1000, inline_bytes=0)
-    reader = RowSetReader(store, "t/", as_written(entries[0]))
+    reader = RowSetReader(store, View.written("t/"), as_written(entries[0]))
     assert [(first, b.num_rows) for first, b in reader.read(schema.fields)] == [(0, 100)]
     assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
 
@@ -178,7 +179,7 @@ def test_a_writer_holds_about_one_cut_however_many_rows_it_writes(
     assert peak < 3_000_000
     assert held < 8_000_000
     assert len(list(store.list(""))) == (17 if place == "directory" else 1)
-    found = RowSetReader(store, "t/", as_written(entry)).read(schema.fields)
+    found = RowSetReader(store, View.written("t/"), as_written(entry)).read(schema.fields)
     assert all(batch.slice(0, 4096).equals(rows) for _, batch in found)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
@@ -38,7 +39,9 @@ def read(
     found = [
         batch
         for entry in entries
-        for _, batch in RowSetReader(store, "t/", as_written(entry)).read(schema.fields, **options)
+        for _, batch in RowSetReader(store, View.written("t/"), as_written(entry)).read(
+            schema.fields, **options
+        )
     ]
     return pa.Table.from_batches(found, arrow_schema(schema))
 

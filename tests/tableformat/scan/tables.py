@@ -77,7 +77,7 @@ def delete(
     """Commit a deletion vector that replaces the one there is."""
     base = table._refresh()
     live = {each.id: each for each in Log(store).read_rowsets(table._state)}[rowset]
-    before = None if live.amendments.vector is None else ObjectId(live.amendments.vector.object)
+    before = None if live.vector is None else ObjectId(live.vector.object)
     vector = DeletionVector.of(rows)
     if inline:
         entry = write_deletion_vector(store, table._state.prefix, JOB, vector, before)

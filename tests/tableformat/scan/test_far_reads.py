@@ -15,6 +15,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.store.near_ranges import LONGEST, Request, plan_requests
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -68,7 +69,10 @@ def wide_rowset() -> tuple[MemoryStore, TableSchema, RowSetEntry]:
 
 
 def read(store: ObjectStore, schema: TableSchema, entry: RowSetEntry) -> pa.Table:
-    batches = [batch for _, batch in RowSetReader(store, "", as_written(entry)).read(schema.fields)]
+    batches = [
+        batch
+        for _, batch in RowSetReader(store, View.written(""), as_written(entry)).read(schema.fields)
+    ]
     return pa.Table.from_batches(batches, arrow_schema(schema))
 
 
@@ -119,7 +123,7 @@ def test_the_estimated_tail_has_the_indexes_of_a_table_of_numbers(block_rows: in
     inner = MemoryStore()
     schema, entry = write(inner, wide_rows(), block_rows=block_rows)
     store = RangedStore(inner)
-    reader = RowSetReader(store, "", as_written(entry))
+    reader = RowSetReader(store, View.written(""), as_written(entry))
     reader.matching_ranges(schema.fields, [(0, ROWS)], lambda bounds: bounds.rows > 0)
     assert len(store.requests) == 1
     assert tail_bytes(entry) < 0.2 * entry.bytes

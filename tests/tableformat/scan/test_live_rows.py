@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
 from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
-from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
+from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from tests import strategies
 from tests.examples_of import examples
@@ -51,7 +51,7 @@ def test_rows_do_not_depend_on_what_is_read_ahead(
     fields = needed_fields(plan, plan.bound_predicate())
     [opened] = open_rowsets(store, plan, OpenedAhead())
     store.trace.clear()
-    found = list(live_batches(opened, fields, plan.bound_predicate(), window_bytes))
+    found = list(live_batches(plan.view, opened, fields, plan.bound_predicate(), window_bytes))
     reads = [call for call in store.trace if call.name.endswith(".col")]
     # Seven stretches, of which no row of the second is live.
     assert least_reads <= len(reads) < least_reads + 2
@@ -72,16 +72,8 @@ def test_few_or_many_deleted_rows_of_any_type_are_left_out(data: st.DataObject, 
     [entry] = write(store, schema, rows, block_rows=128, **PLACES[place])
     gone = data.draw(st.frozensets(st.integers(0, rows.num_rows - 1), max_size=rows.num_rows))
     vector = hold_deletion_vector(new_job_id(), DeletionVector.of(gone)) if gone else None
-    rowset = replace(as_written(entry), amendments=Amendments(vector))
-    scan = RowSetScan(rowset=rowset, ranges=((0, rows.num_rows),))
-    plan = ScanPlan(
-        table="t",
-        prefix="t/",
-        epoch=1,
-        table_schema=schema,
-        projection=schema.names,
-        rowsets=(scan,),
-    )
+    rowset = replace(as_written(entry), vector=vector)
+    plan = plan_scan(replace(View.written("t/", schema.fields), rowsets=(rowset,)), 1)
     found = list(read_plan(store, plan))
     kept = rows.filter(pa.array([row not in gone for row in range(rows.num_rows)]))
     assert sum(batch.num_rows for batch in found) == kept.num_rows

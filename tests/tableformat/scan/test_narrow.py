@@ -13,11 +13,11 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.narrow import narrow_plan
-from colonnade.tableformat.scan.plan import ScanPlan, plan_scan
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
-from tests.compaction_tables import NUMBERS, add, live, new, take
+from tests.compaction_tables import NUMBERS, add, new, take
 
 BLOCK_ROWS = 10
 COLUMNS = st.sampled_from(["id", "n", "late"])
@@ -42,10 +42,11 @@ def two_rowsets() -> ArrowTable:
 
 
 TABLE = two_rowsets()
+VIEW = TABLE._log.view(TABLE._state)
 
 
 def plan_of(where: str) -> ScanPlan:
-    return plan_scan(TABLE._state, TABLE.epoch, live(TABLE), ["id", "n"], parse_predicate(where))
+    return plan_scan(VIEW, TABLE.epoch, ["id", "n"], parse_predicate(where))
 
 
 def ids(plan: ScanPlan) -> list[int]:
@@ -69,8 +70,7 @@ def test_stretches_where_no_row_meets_the_predicate_are_left_out() -> None:
 
 def test_a_part_of_a_plan_stays_a_part() -> None:
     plan = plan_of("id < 45")
-    part = plan.rowsets[0].model_copy(update={"ranges": ((0, 10), (30, 50))})
-    plan = plan.model_copy(update={"rowsets": (part,)})
+    plan = plan.of([replace(plan.rowsets[0], ranges=((0, 10), (30, 50)))])
     [narrowed] = narrow_plan(TABLE._location.store, plan).rowsets
     assert narrowed.ranges == ((0, 10), (30, 50))
 
@@ -80,6 +80,6 @@ def test_a_footer_that_cannot_be_read_is_an_error() -> None:
     rowset = plan.rowsets[0].rowset
     entry = rowset.entry
     wrong = entry.model_copy(update={"footer": entry.footer.model_copy(update={"crc32c": 1})})
-    broken = plan.rowsets[0].model_copy(update={"rowset": replace(rowset, entry=wrong)})
+    broken = RowSetScan.whole(replace(rowset, entry=wrong))
     with pytest.raises(ColonnadeError):
-        narrow_plan(TABLE._location.store, plan.model_copy(update={"rowsets": (broken,)}))
+        narrow_plan(TABLE._location.store, plan.of([broken]))

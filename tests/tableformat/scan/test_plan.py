@@ -16,8 +16,8 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import col
 from colonnade.tableformat.scan.plan import (
     ScanPlan,
@@ -60,8 +60,8 @@ def rowsets(draw: st.DrawFn) -> LiveRowSet:
         footer=CHECK,
     )
     deleted, replaced = draw(st.tuples(st.booleans(), st.booleans()))
-    amendments = Amendments(VECTOR if deleted else None, (REPLACEMENT,) if replaced else ())
-    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry, amendments)
+    later = VECTOR if deleted else None, (REPLACEMENT,) if replaced else ()
+    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry, *later)
 
 
 def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
@@ -77,13 +77,16 @@ def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
     return joined
 
 
-@given(st.lists(rowsets(), max_size=8, unique_by=lambda r: r.entry.object), st.integers(1, 10**9))
+@given(
+    st.lists(rowsets(), max_size=8, unique_by=(lambda r: r.id, lambda r: r.entry.object)),
+    st.integers(1, 10**9),
+)
 def test_shares_read_every_row_once_in_order_and_end_at_cuts(
     live: list[LiveRowSet], target_bytes: int
 ) -> None:
-    plan = plan_scan(TABLE, 1, live)
+    plan = plan_scan(View.stored(TABLE, live), 1)
     shares = split_plan(plan, target_bytes)
-    together = plan.model_copy(update={"rowsets": tuple(r for s in shares for r in s.rowsets)})
+    together = plan.of(r for s in shares for r in s.rowsets)
     assert row_ranges(together) == row_ranges(plan)
     for share in shares:
         assert share.rowsets or not live
@@ -100,25 +103,27 @@ def test_a_plan_carries_no_metadata_of_columns_to_each_task() -> None:
     inner = SchemaField(id=2, name="x", type="int", comment="c", metadata='{"long":"text"}')
     column = SchemaField(id=1, name="a", type=StructType(fields=(inner,)), metadata='{"k":1}')
     told = replace(TABLE, schema=TableSchema(fields=(column,)))
-    plan = plan_scan(told, 7, [])
+    plan = plan_scan(View.stored(told), 7)
     assert "long" not in plan.model_dump_json()
-    assert [field.name for field in walk(plan.table_schema.fields)] == ["a", "x"]
+    assert [field.name for field in walk(plan.view.columns.fields)] == ["a", "x"]
     assert told.schema.fields[0].children()[0].metadata is not None
 
 
-@given(st.lists(rowsets(), max_size=5), st.booleans())
+@given(st.lists(rowsets(), max_size=5, unique_by=lambda r: r.id), st.booleans())
 def test_a_plan_survives_the_way_through_json(live: list[LiveRowSet], whole: bool) -> None:
     """Also with every value written, as another version may write it."""
     nested = SchemaField(id=3, name="c", type=StructType(fields=SCHEMA.fields))
     table = replace(TABLE, schema=TableSchema(fields=(*SCHEMA.fields, nested)))
-    plan = plan_scan(table, 7, live, ["b"], (col("a") > 3) & ~col("B").isin(["x", None]))
+    plan = plan_scan(
+        View.stored(table, live), 7, ["b"], (col("a") > 3) & ~col("B").isin(["x", None])
+    )
     text = plan.model_dump_json() if whole else plan.to_json()
     again = ScanPlan.model_validate_json(text)
     assert again == plan
     assert again.bound_predicate() == plan.bound_predicate()
     if not whole:
-        changed = sum(each.amendments != UNAMENDED for each in live)
-        assert text.count('"amendments"') == changed, "empty amendments are left out"
+        assert text.count('"vector"') == sum(each.vector is not None for each in live)
+        assert text.count('"replacements"') == sum(bool(each.replacements) for each in live)
 
 
 def test_many_small_rowsets_share_a_task() -> None:
@@ -126,34 +131,33 @@ def test_many_small_rowsets_share_a_task() -> None:
         object="0" * 32, place="inline", rows=10, bytes=3000, cuts=65_536,
         footer=ByteCheck(length=1, crc32c=1), data="",
     )  # fmt: skip
-    plan = plan_scan(TABLE, 1, [LiveRowSet(i, 1, entry, UNAMENDED) for i in range(1000)])
+    plan = plan_scan(View.stored(TABLE, [LiveRowSet(i, 1, entry) for i in range(1000)]), 1)
     assert len(split_plan(plan, 32 * 2**20)) == 1
 
 
 def test_an_empty_table_is_one_share() -> None:
-    assert len(split_plan(plan_scan(TABLE, 1, []), 1)) == 1
+    assert len(split_plan(plan_scan(View.stored(TABLE), 1), 1)) == 1
 
 
 def test_columns_keep_the_tables_spelling_and_are_asked_for_once() -> None:
-    assert plan_scan(TABLE, 1, [], ["b", "A"]).projection == ("B", "a")
+    assert plan_scan(View.stored(TABLE), 1, ["b", "A"]).projection == ("B", "a")
     with pytest.raises(NotFoundError, match="'c'"):
-        plan_scan(TABLE, 1, [], ["c"])
+        plan_scan(View.stored(TABLE), 1, ["c"])
     with pytest.raises(InvalidInputError, match="'a'"):
-        plan_scan(TABLE, 1, [], ["a", "A"])
+        plan_scan(View.stored(TABLE), 1, ["a", "A"])
 
 
 @given(
-    st.lists(rowsets(), max_size=8, unique_by=lambda r: (r.id, r.entry.object)),
+    st.lists(rowsets(), max_size=8, unique_by=(lambda r: r.id, lambda r: r.entry.object)),
     st.integers(1, 40),
     st.booleans(),
 )
 def test_dividing_a_plan_reads_every_row_once_in_order(
     live: list[LiveRowSet], count: int, apart: bool
 ) -> None:
-    live = list({rowset.id: rowset for rowset in live}.values())
-    plan = plan_scan(TABLE, 1, live)
+    plan = plan_scan(View.stored(TABLE, live), 1)
     shares = divide_plan(plan, count, apart=apart)
-    together = plan.model_copy(update={"rowsets": tuple(r for s in shares for r in s.rowsets)})
+    together = plan.of(r for s in shares for r in s.rowsets)
     assert row_ranges(together) == row_ranges(plan)
     assert all(share.rowsets for share in shares)
     assert len(shares) <= count or (apart and len(shares) < count + len(live))
@@ -167,14 +171,13 @@ def test_dividing_a_plan_reads_every_row_once_in_order(
 
 
 @given(
-    st.lists(rowsets(), max_size=9, unique_by=lambda r: (r.id, r.entry.object)),
+    st.lists(rowsets(), max_size=9, unique_by=(lambda r: r.id, lambda r: r.entry.object)),
     st.integers(1, 5),
 )
 def test_dividing_by_rowset_gives_each_share_whole_rowsets_by_their_ids(
     live: list[LiveRowSet], count: int
 ) -> None:
-    live = list({rowset.id: rowset for rowset in live}.values())
-    plan = plan_scan(TABLE, 1, live)
+    plan = plan_scan(View.stored(TABLE, live), 1)
     shares = divide_by_rowset(plan, count)
     assert len(shares) == count
     for number, share in enumerate(shares):
@@ -188,7 +191,7 @@ def test_shares_are_of_nearly_equal_size() -> None:
         object="1" * 32, place="directory", rows=6_000_000, bytes=100_000_000, cuts=65_536,
         footer=ByteCheck(length=1, crc32c=1),
     )  # fmt: skip
-    plan = plan_scan(TABLE, 1, [LiveRowSet(number, 1, entry, UNAMENDED) for number in range(3)])
+    plan = plan_scan(View.stored(TABLE, [LiveRowSet(number, 1, entry) for number in range(3)]), 1)
     sizes = [share.byte_count for share in divide_plan(plan, 4)]
     assert len(sizes) == 4
     assert max(sizes) < 1.15 * min(sizes)

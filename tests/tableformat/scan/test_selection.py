@@ -44,12 +44,12 @@ def made() -> tuple[FaultyStore, ArrowTable]:
 
 
 STORE, TABLE = made()
-ROWSETS = TABLE._log.read_rowsets(TABLE._state)
+VIEW = TABLE._log.view(TABLE._state)
 
 
 def selected(text: str | None) -> list[Selection]:
     condition = None if text is None else where(text)
-    return list(select_rows(STORE, TABLE._state, ROWSETS, condition))
+    return list(select_rows(STORE, VIEW, condition))
 
 
 def values(found: list[Selection]) -> list[tuple[int, int]]:
@@ -57,11 +57,11 @@ def values(found: list[Selection]) -> list[tuple[int, int]]:
     rows: list[tuple[int, int]] = []
     for each in found:
         numbers: list[int] = []
-        for chosen, batch in read_selected(STORE, TABLE._state, each, TABLE._state.schema):
+        for chosen, batch in read_selected(STORE, each, TABLE._state.schema):
             assert len(chosen) == batch.num_rows
             rows += zip(*(column.to_pylist() for column in batch.columns), strict=True)
             numbers += chosen.tolist()
-        assert numbers == selected_numbers(STORE, TABLE._state, each).tolist()
+        assert numbers == selected_numbers(STORE, each).tolist()
         assert len(numbers) == each.count
     return rows
 
@@ -108,14 +108,13 @@ def test_rowsets_that_the_bounds_in_the_log_decide_are_not_read() -> None:
     assert found.rowset.id == 1
     assert selected("n > 5000") == []
     assert not STORE.trace
-    some, others = judge(TABLE._state, ROWSETS, where("n >= 20"))
+    some, others = judge(VIEW, where("n >= 20"))
     assert (some.tolist(), others.tolist()) == ([True, True], [True, False])
 
 
 def test_stored_matches_include_deleted_rows_and_a_selection_does_not() -> None:
-    table = TABLE._state
-    bound = bind(where("n < 9"), table.schema)
-    matching = stored_matches(STORE, table.prefix, ROWSETS[0], table.schema, bound)
+    bound = bind(where("n < 9"), VIEW.columns)
+    matching = stored_matches(STORE, VIEW, VIEW.rowsets[0], bound)
     assert [*matching] == [*range(9)]
     [found] = selected("n < 9")
     assert found.rows is not None

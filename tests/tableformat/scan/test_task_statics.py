@@ -14,8 +14,10 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.state.view import Statics
+from colonnade.tableformat.predicate.expressions import TRUE
 from colonnade.tableformat.rowset import statics as row_statics
-from colonnade.tableformat.scan.plan import ScanPlan, StaticsPlan, divide_plan
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, divide_plan, plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.scan.task_statics import divided_bytes, is_divided, statics_of_task
 from colonnade.tableformat.table.table import ArrowTable
@@ -62,17 +64,18 @@ def make(path: Path, kind: str) -> ArrowTable:
     return table
 
 
-def plan_of(table: ArrowTable, where: str | None = None) -> tuple[StaticsPlan, ScanPlan]:
+def plan_of(table: ArrowTable, where: str | None = None) -> tuple[Statics, ScanPlan]:
     """The static values of a scan, and the scan."""
     plan = table.scan(where=where)._plan
-    assert plan.statics is not None
-    return plan.statics, plan
+    assert plan.view.statics is not None
+    return plan.view.statics, plan
 
 
 def keys_read(table: ArrowTable, task: ScanPlan) -> set[Any]:
     """The keys whose static values a task reads, as it reads them."""
-    assert task.statics is not None
-    scan = statics_of_task(task.statics, task).scan
+    assert task.view.statics is not None
+    part, about = statics_of_task(task.view.statics, task)
+    scan = plan_scan(part.view, 1, None, about)
     return {k for batch in read_plan(table._log.store, scan) for k in batch["k"].to_pylist()}
 
 
@@ -97,16 +100,18 @@ def test_a_task_reads_the_values_of_the_keys_that_its_rowsets_may_have(
 ) -> None:
     table = make(tmp_path / "t", kind)
     whole = table.scan()._plan
-    assert whole.statics is not None
-    assert not is_divided(whole.statics, whole)
-    assert statics_of_task(whole.statics, whole) == whole.statics
+    statics = whole.view.statics
+    assert statics is not None
+    assert not is_divided(statics, whole)
+    assert statics_of_task(statics, whole) == (statics, TRUE)
 
     monkeypatch.setattr(row_statics, "_WHOLE_BYTES", 0)
-    assert is_divided(whole.statics, whole)
+    assert is_divided(statics, whole)
     tasks = divide_plan(whole, 5)
     found = [keys_read(table, task) for task in tasks]
     for task, keys in zip(tasks, found, strict=True):
-        batches = read_plan(table._log.store, task.model_copy(update={"statics": None}))
+        own = task.model_copy(update={"projection": ("k", "n")})
+        batches = read_plan(table._log.store, own)
         assert keys == {k for batch in batches for k in batch["k"].to_pylist()}
     assert set().union(*found) == set(KEYS[kind][1])
 
@@ -127,17 +132,11 @@ def test_rowsets_without_known_keys_need_all_values(
     monkeypatch.setattr(row_statics, "_WHOLE_BYTES", 0)
     table = make(tmp_path / "t", "int")
     whole = table.scan()._plan
-    unknown = tuple(
-        each.model_copy(
-            update={
-                "rowset": replace(
-                    each.rowset, entry=each.rowset.entry.model_copy(update={"statistics": {}})
-                )
-            }
-        )
-        for each in whole.rowsets
+    unknown = (
+        replace(each, entry=each.entry.model_copy(update={"statistics": {}}))
+        for each in whole.view.rowsets
     )
-    plan = whole.model_copy(update={"rowsets": unknown})
-    assert plan.statics is not None
-    assert not is_divided(plan.statics, plan)
+    plan = whole.of(map(RowSetScan.whole, unknown))
+    assert plan.view.statics is not None
+    assert not is_divided(plan.view.statics, plan)
     assert keys_read(table, plan) == set(KEYS["int"][1])

@@ -12,6 +12,7 @@ import pytest
 from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements.computed import ComputedWriter, by_function
 from colonnade.tableformat.statements.fill import (
@@ -61,7 +62,7 @@ def written(table: ArrowTable, job: FillJob, plan: FillPlan, rowset: LiveRowSet)
     place = WritePlace(store, plan.table.id, plan.table.prefix, job.write.job_id, 1024)
     column = by_function(plan.table, plan.target, lambda batch: pc.multiply(batch["id"], 2), ["id"])
     writer = ComputedWriter(plan.table, column, None, place, WriteOptions())
-    [done] = writer.write(table._snapshot, [rowset])
+    [done] = writer.write(table._snapshot, View.stored(plan.table, [rowset]))
     assert done.operation is not None
     stored = {
         **done.operation.replacement.model_dump(mode="json", exclude={"columns"}),
@@ -83,17 +84,17 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
     table.delete("id = 3")
     job, plan = planned(table)
     rowsets = table._log.read_rowsets(table._state)
-    asked = task_rowsets(table._log.store, table._state.prefix, rowsets)
+    asked = task_rowsets(table._log.store, View.stored(table._state, rowsets))
     assert [(each["rows"], each["live"]) for each in asked] == [(10, 9), (10, 10)]
     fill = Fill(table._log, plan, leave_to_engine)
     with pytest.raises(UnfilledError) as left:
         fill.catch_up(table._snapshot)
-    assert left.value.rowsets == rowsets
+    assert [*left.value.view.rowsets] == rowsets
     reports = [written(table, job, plan, each) for each in rowsets]
     another(table).append(rows(7000))
     fill.add(decode_filled(table._log, job, plan, [encode_rowsets(rowsets)], reports))
     head = table._refresh()
-    [new] = fill.missing(head)
+    [new] = fill.missing(head).rowsets
     more = [written(table, job, plan, new)]
     fill.add(decode_filled(table._log, job, plan, [encode_rowsets([new])], more))
     after = table._log.commit(fill.change(job.write, job.altered, job.parameters), table._snapshot)

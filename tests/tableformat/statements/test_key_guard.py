@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys.find import read_keys
 from colonnade.tableformat.keys.key_set import KeySet
@@ -59,8 +60,11 @@ def test_keys_are_computed_once_however_many_epochs_are_compared() -> None:
 def test_blocks_that_hold_no_key_are_not_read() -> None:
     far = keys(5000)
     for rowset in ROWSETS:
-        assert sum(batch.num_rows for _, batch in read_keys(STORE, STATE.prefix, rowset, far)) == 0
-    [(first, batch)] = read_keys(STORE, STATE.prefix, ROWSETS[1], keys(103))
+        assert (
+            sum(batch.num_rows for _, batch in read_keys(STORE, View.stored(STATE), rowset, far))
+            == 0
+        )
+    [(first, batch)] = read_keys(STORE, View.stored(STATE), ROWSETS[1], keys(103))
     assert first == 0
     assert batch.schema.names == ["id"]
     assert 103 in batch.column(0).to_pylist()

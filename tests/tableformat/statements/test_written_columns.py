@@ -13,6 +13,7 @@ from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements.reported import encode_rows
@@ -44,7 +45,9 @@ def report(
     schema = state.schema.model_copy(update={"fields": tuple(fields)})
     stretches = (
         to_storage(batch, schema)
-        for _, batch in RowSetReader(table._log.store, state.prefix, rowset).read(fields)
+        for _, batch in RowSetReader(table._log.store, View.written(state.prefix), rowset).read(
+            fields
+        )
     )
     done = write_replacement(place, rowset, fields, stretches, BitMap(changed), WriteOptions())
     stored = {
@@ -99,7 +102,7 @@ def test_a_report_of_other_rows_than_the_rowset_has_is_refused() -> None:
 def test_tasks_learn_the_rows_of_a_rowset_and_its_cuts() -> None:
     table = filled()
     rowsets = table._log.read_rowsets(table._state)
-    assert task_rowsets(table._log.store, table._state.prefix, rowsets) == [
+    assert task_rowsets(table._log.store, View.stored(table._state, rowsets)) == [
         {"id": r.id, "rows": r.entry.rows, "live": r.row_count, "cuts": r.entry.cuts}
         for r in rowsets
     ]

@@ -18,6 +18,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import ColumnDefault
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import bind, parse_predicate, prune
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -163,7 +164,7 @@ def test_a_condition_that_the_value_does_not_meet_reads_no_block(tmp_path: Path)
     add_column(table, "string", "'here'")
     schema = table._state.schema
     [rowset, _] = table._log.read_rowsets(table._state)
-    reader = RowSetReader(table._log.store, table._state.prefix, rowset)
+    reader = RowSetReader(table._log.store, View.written(table._state.prefix), rowset)
     for text, ranges in (("here", ((0, 10),)), ("there", ())):
         keep = partial(prune, bind(parse_predicate(f"c = '{text}'"), schema))
         assert reader.matching_ranges(schema.fields, [(0, 10)], keep) == ranges

@@ -24,7 +24,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.object_names import CHECKPOINTS
-from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import AlterProperties
@@ -479,10 +478,10 @@ def described(log: Log, state: Snapshot) -> dict[str, Any]:
 
 def with_deleted_rows(log: Log, table: TableState, rowset: LiveRowSet) -> tuple[Any, ...]:
     """Return what a state says of a RowSet."""
-    vector, count = rowset.amendments.vector, rowset.entry.rows
+    vector, count = rowset.vector, rowset.entry.rows
     deleted = vector and read_deletion_vector(log.store, table.prefix, vector, count).rows
-    replaced = rowset.amendments.replacements
-    return replace(rowset, amendments=UNAMENDED), replaced, deleted
+    replaced = rowset.replacements
+    return replace(rowset, vector=None, replacements=()), replaced, deleted
 
 
 @pytest.mark.parametrize("checkpoint_interval", [1, 64])

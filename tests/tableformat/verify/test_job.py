@@ -32,9 +32,9 @@ def test_each_rowset_is_in_one_job_of_its_table_and_no_job_is_far_above_its_shar
         for number, rows in enumerate(of_table)
     ]
     jobs = list(plan_jobs(ADDRESS, 2, units, count))
-    planned = [(job.table, rowset) for job in jobs for rowset in job.rowsets]
+    planned = [(job.view.table, rowset) for job in jobs for rowset in job.view.rowsets]
     assert planned == [(unit.table.name, unit.rowset) for unit in units]
-    assert all(job.rowsets and job.depth == 2 and job.epoch == 5 for job in jobs)
+    assert all(job.view.rowsets and job.depth == 2 and job.epoch == 5 for job in jobs)
     share = sum(unit.rowset.byte_count for unit in units) / count
     largest = max(unit.rowset.byte_count for unit in units)
     assert all(job.bytes < share + largest for job in jobs)

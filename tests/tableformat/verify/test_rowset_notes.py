@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import colonnade
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.verify.job import VerifyJob
 from colonnade.tableformat.verify.rowset_notes import WINDOW_BYTES, RowSetNotes
@@ -21,11 +22,8 @@ def notes_of(path: Path, place: str) -> RowSetNotes:
     job = VerifyJob(
         address=table._location.store.address,
         depth=4,
-        table="t",
-        prefix="",
-        table_schema=table._state.schema,
+        view=View.stored(table._state, [rowset]),
         sort_orders=((),),
-        rowsets=(rowset,),
         epoch=7,
     )
     return RowSetNotes(table._location.store, job, rowset, Stop())

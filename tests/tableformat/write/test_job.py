@@ -175,7 +175,7 @@ def test_every_job_carries_what_its_log_stores_of_small_rowsets(
     table.append(pa.Table.from_batches([rows(9, 9)]))
     table.update({"id": 103}, "id = 3")
     stored = table._log.read_rowsets(table._state)
-    changed = [each.place for one in stored for each in one.amendments.replacements or ()]
+    changed = [each.place for one in stored for each in one.replacements or ()]
     assert [*(one.entry.place for one in stored), *changed] == 3 * [place]
     assert len(changed) == 1
     table.optimize().option("min-rowsets", 2).executeCompaction()

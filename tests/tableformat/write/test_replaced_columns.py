@@ -13,6 +13,7 @@ from colonnade.manifests.errors import CorruptionError, InvalidInputError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.compaction.job import plan_job
 from colonnade.tableformat.progress import Progress, progress
@@ -74,7 +75,7 @@ def test_replaced_columns_get_their_filters() -> None:
     assert table.update({"c1": "c2"}).rowsets_in_place == 2
     field = table._state.schema.field("c1")
     for rowset in live(table):
-        reader = RowSetReader(table._log.store, table._state.prefix, rowset)
+        reader = RowSetReader(table._log.store, View.written(table._state.prefix), rowset)
         [stretch] = reader.read_stored([field], bloom_columns=[field.id])
         reader.verify([field], stretch)
         [[block]] = stretch.blocks
@@ -114,7 +115,7 @@ def test_a_replacement_of_a_column_is_replaced_itself_and_vacuumed(tmp_path: Pat
     for values in ({"c1": "c2", "c3": "c2"}, {"c3": "c4"}, {"c1": "c5"}):
         table.update(values)
         [rowset] = live(table)
-        found.append(rowset.amendments.replacements)
+        found.append(rowset.replacements)
     assert [[r.columns for r in each] for each in found] == [[(3, 5)], [(3,), (5,)], [(5,), (3,)]]
     removed = {each.name.rpartition("/")[2] for each in table.vacuum(0, force=True).files}
     assert f"{found[0][0].object}.rowset" in removed
@@ -134,14 +135,14 @@ def test_replaced_columns_survive_deletions_new_columns_compactions_and_restores
     assert (counts.rowsets_in_place, counts.rows_updated) == (2, 2 * ROWS - 5)
     assert column(table, "extra") == [7] * (2 * ROWS - 5)
     table.optimize().option("min-rowsets", 2).executeCompaction()
-    assert not any(rowset.amendments.replacements for rowset in live(table))
+    assert not any(rowset.replacements for rowset in live(table))
     replaced = table.scan().to_arrow()
     assert replaced["c0"].equals(replaced["c1"])
     assert replaced["extra"].null_count == 0
     table.restore(epoch=epoch)
     assert column(table, "extra") == [None] * (2 * ROWS - 5)
     table.restore(epoch=epoch + 1)
-    assert all(rowset.amendments.replacements for rowset in live(table))
+    assert all(rowset.replacements for rowset in live(table))
     assert table.scan().to_arrow().sort_by("id").equals(replaced.sort_by("id"))
 
 
@@ -149,7 +150,7 @@ def test_columns_that_decide_where_a_row_is_are_not_replaced() -> None:
     table = made(sort_key=("c1",))
     assert table.update({"c1": "c2", "c3": 1.0}).rowsets_in_place == 0
     assert table.update({"c3": 2.0}).rowsets_in_place == 1
-    assert all(r.amendments.vector is None for r in live(table))
+    assert all(r.vector is None for r in live(table))
 
 
 def test_a_transaction_sees_what_it_replaced_also_in_rowsets_of_its_own() -> None:
@@ -209,7 +210,7 @@ def test_damage_of_a_replaced_column_is_found_and_named(tmp_path: Path) -> None:
     table.append(rows(count=20_000))
     table.update({"c1": "c2"})
     [rowset] = live(table)
-    [replacement] = rowset.amendments.replacements
+    [replacement] = rowset.replacements
     [file] = list(tmp_path.rglob(f"{replacement.object}*"))
     data = bytearray(file.read_bytes())
     data[1000] ^= 1
@@ -230,7 +231,7 @@ def test_many_replacements_go_to_files_and_no_further_ones_in_place(
     monkeypatch.setattr(update, "INLINE_LIMIT", 1)
     table = made()
     table.update({"c1": 0.5})
-    assert {r.place for each in live(table) for r in each.amendments.replacements} == {"packed"}
+    assert {r.place for each in live(table) for r in each.replacements} == {"packed"}
     monkeypatch.setattr(update, "IN_PLACE_ROOM", 1000)
     counts = table.update({"c1": 0.25})
     assert (counts.rowsets_touched, counts.rowsets_in_place) == (2, 1)

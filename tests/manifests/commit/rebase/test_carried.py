@@ -168,8 +168,8 @@ def test_united_vectors_that_grow_large_become_objects() -> None:
     world.commit(world.take(base, "delete", order.sample(range(9000), 400)))
     world.commit(late)
     [rowset] = world.rowsets(world.head)
-    assert rowset.amendments.vector is not None
-    assert rowset.amendments.vector.data is None
+    assert rowset.vector is not None
+    assert rowset.vector.data is None
 
 
 def run(seed: int, steps: int = 40) -> World:

@@ -65,7 +65,7 @@ def test_keyed_rows_are_resolved_against_the_state_before_the_slot() -> None:
     assert seen == [base.epoch + 1]
     found = rowsets(log, after)
     assert [each.row_count for each in found.values()] == [10, 10, 10, 8]
-    vector = found[3].amendments.vector
+    vector = found[3].vector
     assert vector is not None
     assert vector.predecessor is None
 

@@ -95,16 +95,17 @@ def visible_ids(log: Log, state: Snapshot | None = None) -> set[int]:
     """The ids of the rows that a reader shows."""
     table = (state or log.read_head()).table("orders")
     found: list[int] = []
-    for rowset in live(log, table):
+    view = log.view(table)
+    for rowset in view.rowsets:
         stated = rowset.entry.statistics[1]
         assert stated.min is not None
-        first, vector = int(stated.min[2:]), rowset.amendments.vector
+        first, vector = int(stated.min[2:]), rowset.vector
         deleted = BitMap()
         if vector is not None:
             rows = read_deletion_vector(log.store, table.prefix, vector, rowset.entry.rows)
             deleted |= rows.rows
         ids = [first + at for at in range(rowset.entry.rows) if at not in deleted]
-        for region in rowset.amendments.hidden:
+        for region in view.hidden_in(rowset):
             [side] = region.intervals
             low, high = side.bounds(ID)
             ids = [each for each in ids if not int(low or 0) <= each <= int(high or 0)]
@@ -182,7 +183,7 @@ def compacting(*numbers: int) -> Make:
         inputs, outputs = [], []
         for number in numbers:
             found = at(log, base, number)
-            vector = found.amendments.vector
+            vector = found.vector
             inputs.append(CompactionInput(rowset=number, rows=found.entry.rows, vector=vector))
             low = int(str(found.entry.statistics[1].min)[2:])
             outputs.append(CompactionOutput(rowset=rows_from(low, found.row_count)))
@@ -393,11 +394,11 @@ def test_a_compaction_that_no_tombstone_overtakes_says_nothing_of_them() -> None
 def forgetting(log: Log, base: Snapshot) -> Change:
     """Names the rows of all tombstones, and forgets these."""
     table = base.table("orders")
-    rows = []
-    for rowset in live(log, table):
+    rows, view = [], log.view(table)
+    for rowset in view.rowsets:
         first = int(str(rowset.entry.statistics[1].min)[2:])
         inside = BitMap(each - first for each in GONE if 0 <= each - first < rowset.entry.rows)
-        if inside and rowset.amendments.hidden:
+        if inside and not view.is_counted(rowset):
             stored = at(log, base, rowset.id)
             rows.append(DeletedRows(ORDERS, stored, "delete", inside))
     op = ForgetRangeTombstones(table=ORDERS, through=table.range_tombstones[-1].epoch)

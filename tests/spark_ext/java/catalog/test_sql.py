@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import colonnade
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.reader import RowSetReader
 from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
@@ -175,7 +176,7 @@ def test_columns_get_bloom_filters_by_a_property(spark: SparkShell) -> None:
     spark.sql("INSERT INTO colonnade.db.t SELECT 2 * id + 10, 'x' FROM range(0, 1000, 1, 1)")
     table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
     [*_, newest] = table._log.read_rowsets(table._state)
-    reader = RowSetReader(table._log.store, table._state.prefix, newest)
+    reader = RowSetReader(table._log.store, View.written(table._state.prefix), newest)
     [stretch] = reader.read_stored(table._state.schema.fields, bloom_columns=(1,))
     reader.verify(table._state.schema.fields, stretch)
     assert [len(block.bloom) for [block] in stretch.blocks] == [32 * 40, 0]

@@ -76,7 +76,7 @@ class World:
         found = self.table.scan().to_arrow()
         assert same_rows(found, self.expected())
         state = self.table._state.seen_at(self.clock.now_ms)
-        plan = plan_scan(state, self.table.epoch, self.table._log.read_rowsets(state))
+        plan = plan_scan(self.table._log.view(state), self.table.epoch)
         columns = spark_schema(self.schema)
         for share in split_plan(plan, SHARE_BYTES):
             batches = list(read_plan(self.store, share))

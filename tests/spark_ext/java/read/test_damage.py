@@ -20,6 +20,7 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, write_dele
 from colonnade.manifests.model.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.predicate import parse_predicate, to_json
 from colonnade.tableformat.rowset import ipc_stream
@@ -240,7 +241,7 @@ def test_filters_that_a_footer_cannot_state_are_refused(tool: ReadTool, tmp_path
         assert error.startswith("[COLONNADE_CORRUPTION] ")
         assert problem in error
         with pytest.raises(CorruptionError, match="Bloom"):
-            list(RowSetReader(store, "", as_written(case.entry)).read(schema.fields))
+            list(RowSetReader(store, View.written(""), as_written(case.entry)).read(schema.fields))
 
 
 def in_directory(

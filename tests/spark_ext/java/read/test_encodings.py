@@ -17,6 +17,7 @@ from colonnade.manifests.model.codec import byte_check, encode_model
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import BlockEntry
@@ -92,7 +93,7 @@ def both_read(tool: ReadTool, tmp_path: Path, field: SchemaField, entry: RowSetE
     """The rows that both readers see."""
     schema = TableSchema(fields=(field,))
     store = LocalStore(str(tmp_path))
-    ((_, batch),) = RowSetReader(store, "", as_written(entry)).read(schema.fields)
+    ((_, batch),) = RowSetReader(store, View.written(""), as_written(entry)).read(schema.fields)
     expected = expected_rows(batch, schema)
     assert tool.rows(store.url, plan_of(schema, [entry]), spark_schema(schema)) == expected
     return expected

@@ -19,6 +19,7 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, write_dele
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store.local import LocalStore
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -90,7 +91,11 @@ class Forgery:
         java = self.tool.answer(url or self.store.url, plan, spark_schema(self.schema), **how)
         assert "crash" not in java
         try:
-            found = list(RowSetReader(self.store, "", as_written(entry)).read(self.schema.fields))
+            found = list(
+                RowSetReader(self.store, View.written(""), as_written(entry)).read(
+                    self.schema.fields
+                )
+            )
             rows = [row for _, batch in found for row in expected_rows(batch, self.schema)]
         except CorruptionError:
             # Java has no use for some of what Python checks, and then it reads what is stored.
@@ -148,7 +153,11 @@ def test_no_key_of_a_footer_may_be_null_for_either_reader(forgery: Forgery) -> N
         java = forgery.tool.answer(forgery.store.url, plan, spark_schema(forgery.schema))
         assert java.get("error", "").startswith("[COLONNADE_"), footer
         with pytest.raises((CorruptionError, UnsupportedFormatError)):
-            [*RowSetReader(forgery.store, "", as_written(entry)).read(forgery.schema.fields)]
+            [
+                *RowSetReader(forgery.store, View.written(""), as_written(entry)).read(
+                    forgery.schema.fields
+                )
+            ]
 
 
 def changed_indexes(data: bytes, times: int, seed: int) -> Iterator[bytes]:

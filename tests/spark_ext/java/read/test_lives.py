@@ -6,12 +6,14 @@ The life compares the Python reader with a model (`tests/lived.py`).
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from colonnade.manifests.store import LocalStore
+from colonnade.spark_ext.planner.read import reads
 from colonnade.tableformat.scan.plan import ScanPlan
 from tests.lived import Life
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, spark_schema
@@ -21,11 +23,12 @@ def read(tool: ReadTool, url: str, plan: ScanPlan) -> list[Any]:
     """Read a plan as the tasks of Spark do, which get static values apart."""
     if not plan.rowsets:
         return []
-    statics = plan.statics
+    statics = plan.view.statics
     how: dict[str, Any] = {}
     if statics is not None:
-        how["statics"] = statics.model_dump_json(exclude_defaults=True)
-    task = json.loads(plan.model_copy(update={"statics": None}).to_json())
+        how["statics"] = reads._json(statics)
+    alone = plan.model_copy(update={"view": replace(plan.view, statics=None)})
+    task = json.loads(alone.to_json())
     answer = tool.answer(url, task, spark_schema(plan.output_schema), **how)
     assert "rows" in answer, answer
     return list(answer["rows"])

@@ -23,7 +23,6 @@ from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.manifests.model.regions import Interval, Mask
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.object_names import column_segment_name
-from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.predicate import parse_predicate, to_json
@@ -292,12 +291,10 @@ def test_rows_of_merged_rowsets_are_hidden_and_masked(tool: ReadTool, tmp_path: 
     scan = table.scan(order="key")
     k, v = scan._plan.output_schema.fields
     hidden, masks = (between(k, 300, 600),), (Mask(column=v.id, region=between(k, None, 100)),)
-    amendments = Amendments(hidden=hidden, masks=masks)
-    rowsets = tuple(
-        each.model_copy(update={"rowset": replace(each.rowset, amendments=amendments)})
-        for each in scan._plan.rowsets
-    )
-    plan = json.loads(scan._plan.model_copy(update={"rowsets": rowsets}).to_json())
+    view = scan._plan.view
+    ids = [each.id for each in view.rowsets]
+    view = replace(view, hidden=dict.fromkeys(ids, hidden), masks=dict.fromkeys(ids, masks))
+    plan = json.loads(scan._plan.model_copy(update={"view": view}).to_json())
     shown = spark_schema(scan._plan.output_schema)
     answer = tool.answer(f"file:{tmp_path}/t", plan, shown, merged=True)
     rows = [row for batch in scan.to_batches() for row in batch.to_pylist()]

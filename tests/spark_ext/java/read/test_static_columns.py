@@ -75,10 +75,10 @@ class Tables:
         stored = [[*self._other_zero(pool[at]), n] for n, at in enumerate(chosen)]
         self.rows = _batch(self.own, stored)
         self.plan = self._written(self.own, self.rows, block_rows, rowsets, set())
-        whole = plan_of(self.schema, [])["table_schema"]
+        whole = plan_of(self.schema, [])["view"]["columns"]
         for field in whole["fields"][len(self.own.fields) :]:
             field["static"] = True
-        self.plan["table_schema"] = whole
+        self.plan["view"]["columns"] = whole
         count = len(self.keys.fields)
         model = {
             _key(row[:count]): row[count:]
@@ -212,10 +212,10 @@ def test_a_damaged_table_of_static_values_is_named_each_time(
     statics = TableSchema(fields=(SchemaField(name="x", type="string"),))
     tables = Tables(store, key, statics, 8)
     tables.write(400, 50, 64, 1)
-    (scan,) = tables.static_plan["rowsets"]
-    scan["rowset"]["entry"]["object"] = JOB + "0" * 16
-    scan["rowset"]["entry"].pop("inline", None)
-    scan["rowset"]["entry"]["place"] = "files"
+    (rowset,) = tables.static_plan["view"]["rowsets"]
+    rowset["entry"]["object"] = JOB + "0" * 16
+    rowset["entry"].pop("inline", None)
+    rowset["entry"]["place"] = "files"
     for _ in range(2):
         answer = tables.answer(tool, ["n", "s0"])
         assert JOB + "0" * 16 in answer["error"]

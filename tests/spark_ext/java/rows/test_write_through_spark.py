@@ -10,6 +10,7 @@ import pytest
 import colonnade
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.sort import sort_indices
@@ -58,7 +59,7 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
     for entry in entries:
         found = [
             b
-            for _, b in RowSetReader(store, table.prefix, as_written(entry)).read(
+            for _, b in RowSetReader(store, View.written(table.prefix), as_written(entry)).read(
                 table.schema.fields
             )
         ]

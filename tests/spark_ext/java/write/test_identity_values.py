@@ -15,6 +15,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import RowSetEntry, SortField
 from colonnade.manifests.model.schema import IdentityColumn, SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.reported import decode_report
@@ -44,7 +45,7 @@ def written(folder: Path, schema: TableSchema, entries: Sequence[RowSetEntry]) -
     """The values of the column by that of the other one."""
     found: dict[int, int] = {}
     for entry in entries:
-        reader = RowSetReader(LocalStore(folder), PREFIX, as_written(entry))
+        reader = RowSetReader(LocalStore(folder), View.written(PREFIX), as_written(entry))
         for _, rows in reader.read(schema.fields):
             ids, others = (each.to_pylist() for each in rows.columns)
             found.update(zip(others, ids, strict=True))

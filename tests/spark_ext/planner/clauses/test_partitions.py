@@ -78,9 +78,9 @@ def test_tasks_of_a_scan_read_one_partition_each_where_all_have_the_layout(tmp_p
     assert found["partitioning"] == [BUCKET]
     assert sorted(found["partitions"]) == [("i:0",), ("i:1",), ("i:2",), ("i:3",)]
     for task, values in zip(found["tasks"], found["partitions"], strict=True):
-        rowsets = json.loads(task)["plan"]["rowsets"]
+        rowsets = json.loads(task)["plan"]["view"]["rowsets"]
         assert len(rowsets) == 2
-        assert all(each["rowset"]["entry"]["partition"] == list(values) for each in rowsets)
+        assert all(each["entry"]["partition"] == list(values) for each in rowsets)
     databases.alter_table(
         {"path": str(path), "changes": [{"kind": "partitioning", "fields": LAYOUT}]}
     )
@@ -172,10 +172,10 @@ def test_a_large_partition_is_not_read_by_one_task(tmp_path: Path) -> None:
     path = made(tmp_path / "t", [BUCKET])
     write(path, list(range(100)))
     table = colonnade.open(path)
-    plan = plan_scan(table._state, table.epoch, metadata.live_rowsets(table), ["id"])
+    plan = plan_scan(metadata.present_view(table), table.epoch, ["id"])
     total, largest = plan.byte_count, max(rowset.byte_count for rowset in plan.rowsets)
     assert grouping.is_fair(plan, total, 1, largest)
     assert not grouping.is_fair(plan, total, 1, largest - 1)
     assert grouping.is_fair(plan, total // 2, 1, largest // 2)
-    nothing = plan.model_copy(update={"rowsets": ()})
+    nothing = plan.of(())
     assert not grouping.is_fair(nothing, 0, 1, largest)

@@ -19,7 +19,7 @@ from colonnade.spark_ext.planner.read import division, reads
 from colonnade.spark_ext.planner.read.load import check_options, load
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.tableformat.rowset import statics
-from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.scan.run import read_plan
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.string())])
@@ -166,13 +166,13 @@ def test_static_values_leave_rowsets_out_and_are_divided_where_they_are_many(
     assert (planned["rowsets"], planned["rows"]) == (2, 6)
     assert [each.rowset.id for plan in plans(planned) for each in plan.rowsets] == [1, 4]
     assert "statics" not in json.loads(planned["tasks"][0])
-    assert len(json.loads(planned["statics"])["scan"]["rowsets"]) == 6
+    assert len(json.loads(planned["statics"])["scan"]["view"]["rowsets"]) == 6
 
     monkeypatch.setattr(statics, "_WHOLE_BYTES", 0)
     planned = scan(loaded, "k", "room", apart=True)
     assert planned["statics"] is None
     own = [json.loads(json.loads(task)["statics"]) for task in planned["tasks"]]
-    assert [len(each["scan"]["rowsets"]) for each in own] == [1] * 6
+    assert [len(each["scan"]["view"]["rowsets"]) for each in own] == [1] * 6
 
 
 def test_limits_and_orders_leave_rowsets_out(path: str) -> None:
@@ -245,8 +245,8 @@ def test_small_reads_have_few_tasks_and_large_ones_as_many_as_run_at_once(
     plan = plans(scan(load_table(path), "k", "v"))[0]
     rowset = plan.rowsets[0].rowset
     entry = rowset.entry.model_copy(update={"bytes": size * 2**20})
-    larger = plan.rowsets[0].model_copy(update={"rowset": replace(rowset, entry=entry)})
-    read = division.read_bytes(plan.model_copy(update={"rowsets": (larger,)}))
+    larger = RowSetScan.whole(replace(rowset, entry=entry))
+    read = division.read_bytes(plan.of([larger]))
     assert division.task_count(read, 4) == tasks
 
 

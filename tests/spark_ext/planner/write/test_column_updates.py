@@ -15,6 +15,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.state.view import View
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import column_updates, rows
 from colonnade.spark_ext.types import declared_json
@@ -93,7 +94,7 @@ class Update:
     def _write(self, rowset: LiveRowSet, least: int) -> str:
         state, store = self.table._state, self.table._log.store
         field = state.schema.field("n")
-        [(_, batch)] = RowSetReader(store, state.prefix, rowset).read(
+        [(_, batch)] = RowSetReader(store, View.written(state.prefix), rowset).read(
             [state.schema.field("id"), field]
         )
         met = pc.greater_equal(batch["id"], least)

@@ -20,7 +20,6 @@ from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
-from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.tableformat.compaction import run as compaction
 from colonnade.tableformat.compaction.job import CompactionJob
@@ -238,12 +237,11 @@ def test_every_epoch_holds_what_a_dictionary_holds(seed: int) -> None:
     run(seed, 12)
 
 
-def _forgets_all(job: CompactionJob, store: Any, rowset: LiveRowSet, schema: Any) -> Amendments:
-    """What leaves all tombstones of a RowSet out, where some are erased."""
+def _forgets_all(job: CompactionJob, store: Any, view: Any, rowset: LiveRowSet) -> Any:
+    """A vector of all tombstones of a RowSet, where some are erased."""
     if job.group.erased is None:
-        return UNAMENDED
-    every = DeletionVector(all_rows(rowset.entry.rows))
-    return Amendments(hold_deletion_vector(job.job_id, every))
+        return None
+    return hold_deletion_vector(job.job_id, DeletionVector(all_rows(rowset.entry.rows)))
 
 
 def _guarding_new_keys(store: Any, table: Any, columns: Any, inserted: Any, _: Any) -> KeyGuard:
@@ -253,7 +251,7 @@ def _guarding_new_keys(store: Any, table: Any, columns: Any, inserted: Any, _: A
 
 BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "an erasure forgets whole RowSets of tombstones": lambda: patch.object(
-        compaction, "_without", _forgets_all
+        compaction, "_erased", _forgets_all
     ),
     "a transaction heeds no deletion of a key that has a row": lambda: patch.object(
         merge, "guard_keys", _guarding_new_keys

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
@@ -25,7 +26,7 @@ def meeting(data: pa.Table, **properties: str) -> Meeting:
     batch = keyed_batch(state, data, key)
     numbers, firsts = key_numbers(batch.rows, key)
     keys = KeySet.of(batch.rows.select(["id"]).take(firsts), key)
-    found = list(find_rows(store, state, table._log.read_rowsets(state), keys))
+    found = list(find_rows(store, View.stored(state, table._log.read_rowsets(state)), keys))
     return meet(store, state, key, batch, numbers, found, policy)
 
 

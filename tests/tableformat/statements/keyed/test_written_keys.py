@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from colonnade import WriteSettings
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys import parts
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import can_be_key
@@ -56,13 +57,13 @@ def test_no_rowset_with_one_of_the_keys_is_left_out(
         expected = {
             (found.rowset.id, part.shown(int(part.firsts[at])))
             for part in keys
-            for found in find_rows(store, state, rowsets, part.keys)
+            for found in find_rows(store, View.stored(state, rowsets), part.keys)
             for at in found.keys
         }
         seen = {
             (found.rowset.id, part.shown(int(part.firsts[at])))
             for part, near in keys.beside(rowsets)
-            for found in find_rows(store, state, near, part.keys)
+            for found in find_rows(store, View.stored(state, near), part.keys)
             for at in found.keys
         }
         kept = {each.id for each in table._log.read_rowsets(state, keys.keep)}

@@ -40,7 +40,7 @@ final class KeptHidden {
   private record Name(String url, String object, Set<String> replaced) {
     static Name of(String url, LiveRowSet rowset) {
       Set<String> replaced =
-          rowset.amendments().replaced().values().stream()
+          rowset.replaced().values().stream()
               .map(RowSetEntry::object)
               .collect(Collectors.toUnmodifiableSet());
       return new Name(url, rowset.entry().object(), replaced);
@@ -71,11 +71,13 @@ final class KeptHidden {
    * stretches. Searches the stretches that no earlier call has searched.
    *
    * @param url the store of the RowSet
+   * @param hidden the regions whose rows are hidden
    */
-  RoaringBitmap find(String url, LiveRowSet rowset, int[] stretches, Search search)
+  RoaringBitmap find(
+      String url, LiveRowSet rowset, Regions hidden, int[] stretches, Search search)
       throws IOException {
     Name name = Name.of(url, rowset);
-    Found known = known(name, rowset.amendments().hidden());
+    Found known = known(name, hidden);
     int[] open = Arrays.stream(stretches).filter(cut -> !known.stretches.get(cut)).toArray();
     if (open.length > 0) {
       known.rows.or(search.find(open));

@@ -32,7 +32,7 @@ final class MergingReader implements PartitionReader<InternalRow> {
    */
   MergingReader(
       JsonNode task, JsonNode order, StructType readSchema, Map<String, String> hadoopConf) {
-    JsonNode rowsets = task.get("plan").get("rowsets");
+    JsonNode rowsets = task.get("plan").get("view").path("rowsets");
     for (JsonNode rowset : rowsets) {
       ScanTaskReader reader =
           new ScanTaskReader(alone(task, rowset), readSchema, hadoopConf, rowsets.size());
@@ -57,7 +57,10 @@ final class MergingReader implements PartitionReader<InternalRow> {
   private static JsonNode alone(JsonNode task, JsonNode rowset) {
     ObjectNode plan = ((ObjectNode) task.get("plan")).objectNode();
     plan.setAll((ObjectNode) task.get("plan"));
-    plan.putArray("rowsets").add(rowset);
+    ObjectNode view = plan.objectNode();
+    view.setAll((ObjectNode) plan.get("view"));
+    view.putArray("rowsets").add(rowset);
+    plan.set("view", view);
     ObjectNode found = plan.objectNode();
     found.setAll((ObjectNode) task);
     found.set("plan", plan);

@@ -16,7 +16,7 @@ record ReadPlan(
 
   static List<TableField> schema(JsonNode plan) {
     List<TableField> fields = new ArrayList<>();
-    plan.get("table_schema").get("fields").forEach(each -> fields.add(TableField.parse(each)));
+    plan.get("view").get("columns").get("fields").forEach(each -> fields.add(TableField.parse(each)));
     return fields;
   }
 
@@ -36,11 +36,13 @@ record ReadPlan(
 
   static ReadPlan of(JsonNode task, List<TableField> schema, List<TableField> columns) {
     JsonNode plan = task.get("plan");
-    List<RowSetScan> rowsets = new ArrayList<>();
-    plan.get("rowsets").forEach(each -> rowsets.add(RowSetScan.parse(each)));
     Pruner pruner = Pruner.of(plan.get("predicate"), schema, task.get("most_members").intValue());
     return new ReadPlan(
-        task.get("url").textValue(), plan.get("prefix").textValue(), schema, columns, rowsets,
+        task.get("url").textValue(),
+        plan.get("view").get("prefix").textValue(),
+        schema,
+        columns,
+        RowSetScan.of(plan),
         pruner);
   }
 }

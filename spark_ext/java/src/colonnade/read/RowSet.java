@@ -59,7 +59,7 @@ final class RowSet {
           "RowSet " + entry.object() + " has cuts that do not ascend to its row count, or too many.", null);
     }
     List<TableField> wanted = wanted(plan);
-    RowSetRegions regions = new RowSetRegions(store.url(), scan.rowset(), wanted);
+    RowSetRegions regions = new RowSetRegions(store.url(), scan, wanted);
     regions.columns().stream().filter(each -> !wanted.contains(each)).forEach(wanted::add);
     stored = Collections.synchronizedMap(new IdentityHashMap<>());
     DeletionVector vector = openStored(store, plan, wanted);
@@ -78,7 +78,7 @@ final class RowSet {
    */
   private DeletionVector openStored(ByteSource store, ReadPlan plan, List<TableField> wanted)
       throws IOException {
-    JsonNode vector = scan.rowset().amendments().vector();
+    JsonNode vector = scan.rowset().vector();
     DeletionVector[] read = new DeletionVector[1];
     List<Reads.Read> reads = new ArrayList<>();
     for (RowSetEntry each : entries(wanted)) {
@@ -142,7 +142,7 @@ final class RowSet {
 
   /** Returns the RowSet that has the current values of a replaced column, or else null. */
   private RowSetEntry replacement(TableField column) {
-    return scan.rowset().amendments().replaced().get(column.id());
+    return scan.rowset().replaced().get(column.id());
   }
 
   private OpenColumnSegment[] open(List<TableField> columns) throws IOException {

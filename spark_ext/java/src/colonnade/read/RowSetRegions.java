@@ -1,6 +1,5 @@
 package colonnade.read;
 
-import colonnade.format.Amendments;
 import colonnade.format.DeletionVector;
 import colonnade.format.LiveRowSet;
 import colonnade.format.Malformed;
@@ -38,13 +37,12 @@ final class RowSetRegions {
    *
    * @param url the store of the RowSet
    */
-  RowSetRegions(String url, LiveRowSet rowset, List<TableField> columns) {
+  RowSetRegions(String url, RowSetScan scan, List<TableField> columns) {
     this.url = url;
-    this.rowset = rowset;
-    Amendments amendments = rowset.amendments();
-    hidden = amendments.hidden();
+    rowset = scan.rowset();
+    hidden = scan.hidden();
     for (TableField column : columns) {
-      List<Region> own = amendments.masks().get(column.id());
+      List<Region> own = scan.masks().get(column.id());
       if (own != null) {
         masks.put(column.id(), own);
       }
@@ -101,7 +99,7 @@ final class RowSetRegions {
     }
     RoaringBitmap found =
         KeptHidden.OF_PROCESS.find(
-            url, rowset, stretches, open -> rows(hidden.parse()).find(open));
+            url, rowset, hidden, stretches, open -> rows(hidden.parse()).find(open));
     return deleted == null ? DeletionVector.of(found) : deleted.with(found);
   }
 
