@@ -1,4 +1,4 @@
-"""What the log says is printed for people and for programs."""
+"""What the log says is printed for people and for programs, and no command takes a home folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rows come in and go out unchanged, and Spark is started for large work only."""
+"""Rows come in and go out unchanged, and Spark is started for large work only.
+
+Files of tables of other formats are refused, because they hold deleted rows.
+"""
 
 from __future__ import annotations
 

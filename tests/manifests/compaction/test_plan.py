@@ -1,4 +1,4 @@
-"""A plan prints as a table that people read."""
+"""A plan prints as a table that people read, or says which limits nothing passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""RowSets of a table are read from few segments, or from the log if a segment is lost."""
+"""RowSets of a table are read from few segments, or from the log if a segment is lost.
+
+A transaction whose checkpoint is lost sees no rows of a concurrent writer.
+"""
 
 from __future__ import annotations
 

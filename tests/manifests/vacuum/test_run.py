@@ -1,4 +1,4 @@
-"""Vacuum removes what no kept epoch needs, all of it, and nothing else."""
+"""Vacuum removes what no kept epoch needs, all of it, and nothing else, and says what holds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A store in a container of Azure: what its options mean, and how many requests it makes."""
+"""A store in a container of Azure: what its options mean, and how many requests it makes.
+
+A refusal is one sentence, and never counts as a commit of another writer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Data frames are saved in every mode with the meaning that users of Delta know."""
+"""Data frames are saved in every mode with the meaning that users of Delta know.
+
+A misspelled URL is refused in each mode, and makes no folder.
+"""
 
 from __future__ import annotations
 

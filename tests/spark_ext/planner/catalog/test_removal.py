@@ -1,4 +1,4 @@
-"""Removing a table with its files, called as Java calls it."""
+"""A table is removed with its own files and nothing else, called as Java calls it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The planner's operations behind statements that change rows, called as Java calls them."""
+"""The planner's operations behind statements that change rows, called as Java calls them.
+
+A statement that is sent again is never called failed if its commit has landed.
+"""
 
 from __future__ import annotations
 
