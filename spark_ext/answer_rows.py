@@ -137,7 +137,7 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         [field_text(field, state.schema) for field in state.partition_fields],
         [names[field.column] for field in state.sort_key],
         state.rowsets.rowset_count,
-        None if state.seen_at(snapshot.time_ms).hides_rows else state.rowsets.row_count,
+        None if state.hides_rows else state.rowsets.row_count,
         state.rowsets.byte_count,
         shown_properties(state),
         [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],

@@ -53,7 +53,7 @@ def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTabl
 
     An expired value is NULL, which no bound in the log knows.
     """
-    if table.lifetimes is None or table.now_ms is None:
+    if table.lifetimes is None:
         return bounds
     expiring = {each.column for each in table.lifetimes.columns}
     return bounds.with_open_nulls(expiring) if expiring else bounds

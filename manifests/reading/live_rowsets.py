@@ -40,11 +40,13 @@ class LiveRowSetReader(LogFollower):
         """
         return self.read_entries(table, keep, which=which).to_list()
 
-    def view(self, table: TableState, keep: Keep | None = None) -> View:
-        """Return what a reader sees of the RowSets that `keep` selects. Costs as `read_rowsets`."""
-        return self.with_lookups(
-            table, view_of(table, self.read_rowsets(table, keep), table.now_ms)
-        )
+    def view(self, table: TableState, keep: Keep | None = None, now_ms: int | None = None) -> View:
+        """Return what a reader sees at a time of the RowSets that `keep` selects (`view_of`).
+
+        Costs as `read_rowsets`, and as `with_lookups`.
+        """
+        rowsets = self.read_rowsets(table, keep)
+        return self.with_lookups(table, view_of(table, rowsets, now_ms))
 
     def with_lookups(self, table: TableState, view: View) -> View:
         """Return a view of a table that says where the static values of its rows are.

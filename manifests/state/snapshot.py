@@ -228,9 +228,7 @@ class TableState:
     if the table never had a static column. Then `statics` is the table of static values at the same
     epoch. In that table, `statics_of` is the id of the table that it belongs to.
 
-    `now_ms` is the time that a reader sees the table at, in ms since 1970 UTC. Rows that expire by
-    then are hidden. None shows expired rows, which writers need that must not lose any row.
-    `agreed` is the time of a statement that sees the table, which then has its earliest time.
+    `agreed` is the time of a statement on the table; a reader's time is in its view.
 
     `read_again` belongs to a table of a state that is not in the log, such as that of a
     transaction. It takes the error of a read of a checkpoint, and returns the same table from the
@@ -261,7 +259,6 @@ class TableState:
     partition_key: PrimaryKey = ()
     statics: TableState | None = None
     statics_of: TableId | None = None
-    now_ms: int | None = field(default=None, compare=False)
     agreed: AgreedTime | None = field(default=None, compare=False)
     read_again: Callable[[ColonnadeError], TableState] | None = field(
         default=None, compare=False, repr=False
@@ -313,17 +310,12 @@ class TableState:
     @property
     def hides_rows(self) -> bool:
         """Whether rows may be hidden that no deletion vector names, so that counts need a look."""
-        return bool(self.range_tombstones) or (
-            self.lifetimes is not None and self.now_ms is not None
-        )
+        return bool(self.range_tombstones) or self.lifetimes is not None
 
     @property
     def decided_ms(self) -> int | None:
-        """The time by which a statement decides what has expired; None if nothing expires.
-
-        Requires the time of a statement: a reader's time must never decide.
-        """
-        return None if self.lifetimes is None else self.statement_time.earliest_ms
+        """The time by which a statement decides what has expired; None shows all stored rows."""
+        return None if self.agreed is None else self.agreed.earliest_ms
 
     @property
     def statement_time(self) -> AgreedTime:
@@ -331,18 +323,9 @@ class TableState:
         assert self.agreed is not None, "A statement decides by an agreed time."
         return self.agreed
 
-    @property
-    def as_stored(self) -> TableState:
-        """The table with all rows that are stored, also those that have expired."""
-        return self if self.now_ms is None else replace(self, now_ms=None)
-
-    def seen_at(self, now_ms: int) -> TableState:
-        """Return the table as a reader sees it at a time, in ms since 1970 UTC."""
-        return self if self.lifetimes is None else replace(self, now_ms=now_ms, agreed=None)
-
     def decided_at(self, agreed: AgreedTime) -> TableState:
         """Return the table as a statement sees it, which decides by this time what has expired."""
-        return replace(self, now_ms=agreed.earliest_ms, agreed=agreed)
+        return replace(self, agreed=agreed)
 
     def listing_objects(self) -> frozenset[str]:
         """Return the checkpoint objects that list the table's RowSets and batches."""

@@ -92,11 +92,11 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     store = open_store(read.address)
     log = Log(store)
     snapshot = log.read_at(epoch=read.epoch)
-    table = snapshot.table(read.table).seen_at(read.now_ms)
+    table = snapshot.table(read.table)
     predicate = None if read.where is None else parse_predicate(read.where)
     shown = replace(table, schema=read.table_schema)
     predicate = by_partitions(log, shown, predicate)
-    view = log.view(table, rowset_filter(shown, predicate))
+    view = log.view(table, rowset_filter(shown, predicate), read.now_ms)
     plan = plan_scan(replace(view, columns=shown.schema), snapshot.epoch, columns, predicate)
     return split_plan(plan, task_bytes(plan))
 

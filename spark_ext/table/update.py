@@ -301,7 +301,7 @@ class _Work:
         found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))
         rowsets = sorted(log.find_rowsets(state, found).values(), key=lambda rowset: rowset.id)
         # The view hides rows, so that tasks expect only the rows of the query.
-        return log.with_lookups(state, view_of(state, rowsets, state.now_ms)), found
+        return log.with_lookups(state, view_of(state, rowsets, None)), found
 
     def _run(self, job: UpdateJob, epoch: int) -> list[UpdateReport]:
         if not job.rowsets:

@@ -69,7 +69,7 @@ def evaluate_range(
 
 def _hides_more(table: TableState, rowsets: Sequence[LiveRowSet]) -> bool:
     """Return whether something of RowSets has expired when the statement sees them."""
-    stored, seen = (view_of(table, rowsets, at) for at in (None, table.now_ms))
+    stored, seen = (view_of(table, rowsets, at) for at in (None, table.decided_ms))
     return replace(seen, now_ms=None) != stored
 
 

@@ -122,7 +122,7 @@ def erase(
     def stored(log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
         # A row that has expired is hidden, and still stored. The history does not say what is
         # erased.
-        return evaluate_delete(log, state.as_stored, predicate)
+        return evaluate_delete(log, replace(state, agreed=None), predicate)
 
     deleted = table._run_planned(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")

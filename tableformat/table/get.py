@@ -47,7 +47,7 @@ def get_rows(
     asked = key_batch(keys, key, table.name)
     known = KeySet.of(pa.Table.from_batches([asked]), key, repeated=True)
     with log.removals_are_told(snapshot.epoch):
-        view = log.view(table, rowset_filter(table, known.predicate()))
+        view = log.view(table, rowset_filter(table, known.predicate()), log.query_ms(snapshot))
         found = [*opened.read(log.store, view, known, wanted)]
     rows = pa.Table.from_batches([batch for _, batch in found], arrow_schema(wanted))
     row_of_key = np.full(len(keys), -1)

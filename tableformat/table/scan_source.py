@@ -26,7 +26,9 @@ Again = Callable[[Sequence[str], Predicate | None, int | None], Scan]
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table as of an epoch. `shown` has the columns that scans know, which may be older ones.
+    """A table as of an epoch, seen at the time `now_ms`.
+
+    `shown` has the columns that scans know, which may be older ones.
 
     A `staged` state is one that a transaction has changed. `noted` hears of every plan. `again`
     makes a scan of the same state in another process; None for a state of this process alone.
@@ -37,6 +39,7 @@ class TableSource:
     epoch: int
     shown: TableState
     order: Order | None = None
+    now_ms: int | None = None
     staged: bool = False
     noted: Noted | None = None
     again: Again | None = None
@@ -82,5 +85,5 @@ class TableSource:
         """Return RowSets that may match, and the condition with what it says of partition keys."""
         with self.log.removals_are_told(self.epoch, staged=self.staged):
             chosen = by_partitions(self.log, self.shown, where)
-            view = self.log.view(self.table, rowset_filter(self.shown, chosen))
+            view = self.log.view(self.table, rowset_filter(self.shown, chosen), self.now_ms)
             return chosen, replace(view, columns=self.shown.schema)

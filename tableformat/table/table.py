@@ -197,10 +197,10 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         found = self._location.require_at(snapshot, self._seen)
         pinned = any(each is not None for each in (epoch, timestamp, tag))
         seen = seen_ms(self._log, snapshot, pinned=pinned, seen_at=seen_at)
-        table = shown = found.seen_at(seen)
+        shown = found
         if schema_epoch is not None:
             other = self._snapshot_at(schema_epoch)
-            shown = with_columns_of(table, self._location.require_at(other, self._seen))
+            shown = with_columns_of(found, self._location.require_at(other, self._seen))
         again = partial(
             _scan_again,
             replace(self._location, look=None),
@@ -209,7 +209,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
             order=order,
             seen=seen,
         )
-        source = TableSource(self._log, table, snapshot.epoch, shown, order, again=again)
+        source = TableSource(self._log, found, snapshot.epoch, shown, order, seen, again=again)
         if begun is None or begun.table is not found:
             return source.scan(columns, predicate)
         plan = plan_scan(begun.view, snapshot.epoch, columns, begun.predicate)
@@ -236,7 +236,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         NotFoundError for an unknown column.
         """
         snapshot = self._refresh()
-        table = self._location.require(snapshot).seen_at(self._log.query_ms(snapshot))
+        table = self._location.require(snapshot)
         keys = key if isinstance(key, list) else [key]
         rows = point_get.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
@@ -257,9 +257,9 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         def open_last() -> BegunScan | None:
             # The state may be old. Without its columns or objects, nothing is opened ahead.
             with suppress(ColonnadeError):
-                now = table.seen_at(self._log.query_ms(seen))
-                chosen = by_partitions(self._log, now, predicate)
-                view = self._log.view(now, rowset_filter(now, chosen))
+                chosen = by_partitions(self._log, table, predicate)
+                keep, now = rowset_filter(table, chosen), self._log.query_ms(seen)
+                view = self._log.view(table, keep, now)
                 plan = plan_scan(view, seen.epoch, columns, chosen)
                 return BegunScan(table, chosen, view, open_ahead(store, plan))
             return None

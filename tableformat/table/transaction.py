@@ -420,7 +420,9 @@ class ArrowTransactionTable(RowMethods, TableReads):
             for each in (TableRead(table.id, keep, read), *static_reads(table, read)):
                 self._transaction._note_read(each)
 
-        source = TableSource(self._log, table, base, table, order, staged=True, noted=noted)
+        source = TableSource(
+            self._log, table, base, table, order, table.decided_ms, staged=True, noted=noted
+        )
         return source.scan(columns, predicate)
 
     def append(self, data: Any, *, settings: WriteSettings | None = None) -> RowCounts:

@@ -49,7 +49,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
-    location, snapshot, table = SNAPSHOTS.find(
+    location, snapshot, table, now = SNAPSHOTS.find(
         place(read.path, read.storage),
         read.epoch,
         at_ms,
@@ -61,9 +61,9 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         table = require_statics(table)
         location = replace(location, table=table.name)
     pinned = (read.epoch, at_ms, read.tag) != (None, None, None)
-    decided = table
+    decided = now
     if not pinned and read.seen_at is None:
-        decided = SNAPSHOTS.decided(location.store, snapshot, table, args.get("query"))
+        decided = SNAPSHOTS.decided_ms(location.store, snapshot, table, args.get("query"))
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return {
         "url": location.store.url,
@@ -74,8 +74,8 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "id": table.id,
         "epoch": snapshot.epoch,
         "schema_epoch": read.schema_epoch,
-        "now": table.now_ms,
-        "decided": table.now_ms if pinned else decided.now_ms,
+        "now": now,
+        "decided": decided,
         "seen_at": read.seen_at,
         "pinned": pinned,
         "schema": _declared(shown.schema),

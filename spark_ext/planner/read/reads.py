@@ -33,7 +33,7 @@ from colonnade.spark_ext.planner.read import aggregates
 from colonnade.spark_ext.planner.read.division import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.in_order import order_of_rows
 from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
-from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent, seen
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.keys.static_filters import by_partitions
@@ -87,12 +87,10 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
-    at = args.get("values_at")
-    shown = table if at is None else table.seen_at(at)
-    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, rowset_filter(shown, predicate)))
+    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, rowset_filter(table, predicate)))
     with suppress(ColonnadeError):  # If static values cannot be read, the tasks report it.
-        predicate = by_partitions(Log(open_store(place_of(args))), shown, predicate)
-    view = _view(args, rowset_filter(shown, predicate))
+        predicate = by_partitions(Log(open_store(place_of(args))), table, predicate)
+    view = _view(args, rowset_filter(table, predicate))
     if (given := args.get("rowsets")) is not None:
         only = frozenset(given)
         view = view.of(each for each in view.rowsets if each.id in only)
@@ -191,17 +189,18 @@ def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
         table = with_columns(open_store(address), state, table, rows)[0].tables[table.id]
     elif args.get("schema_epoch") is not None:
         table = with_columns_of(table, _table(args, args["schema_epoch"]))
-    return seen(table, args)
+    return table
 
 
 def _view(args: Mapping[str, Any], keep: Keep | None) -> View:
     """Return a view of the RowSets that `keep` selects, with all stored rows at `values_at`."""
-    table, at = seen(_table(args, args["epoch"]), args), args.get("values_at")
+    table, at = _table(args, args["epoch"]), args.get("values_at")
     log = Log(open_store(place_of(args)))
     rowsets = _rowsets(args, log, table, keep)
-    view = (
-        view_of(table, rowsets, table.now_ms) if at is None else view_of_values(table, rowsets, at)
-    )
+    if at is None:
+        view = view_of(table, rowsets, args.get("now"))
+    else:
+        view = view_of_values(table, rowsets, at)
     return log.with_lookups(table, view)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Hashable
+from typing import Generic, NamedTuple, TypeVar
 
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.epochs.agreed import Agreement
@@ -186,9 +186,11 @@ class Snapshots:
         tag: str | None = None,
         query: int | None = None,
         seen_at: str | None = None,
-    ) -> tuple[Location, Snapshot, TableState]:
+    ) -> tuple[Location, Snapshot, TableState, int | None]:
         """Return the table at a path at an epoch, time or tag, or else at the newest epoch.
 
+        The last value is the time in ms since 1970 UTC that the query sees it at, if something
+        expires in it.
         `query` is as in `head`, and counts for the newest epoch alone. The table is seen at the
         time of the query, which all its requests share, or else as `seen_ms` says. A renamed table
         is found by its newest name. Raises NotFoundError if the table or the epoch does not exist,
@@ -198,7 +200,7 @@ class Snapshots:
             location, state = self.head(path, query)
             if is_state(state.epoch):
                 table = location.require(state)
-                return location, state, self.decided(location.store, state, table)
+                return location, state, table, self.decided_ms(location.store, state, table)
             head, pinned = state, False
         else:
             location, found = self._committed(path)
@@ -210,9 +212,11 @@ class Snapshots:
         if seen_at is None and not pinned:
             seen_at = NOW
         log = self.log(location.store)
+        if table.lifetimes is None:
+            return location, state, table, None
         if seen_at == NOW:
-            return location, state, table.seen_at(self._query_ms(log, state, query))
-        return location, state, table.seen_at(seen_ms(log, state, pinned=pinned, seen_at=seen_at))
+            return location, state, table, self._query_ms(log, state, query)
+        return location, state, table, seen_ms(log, state, pinned=pinned, seen_at=seen_at)
 
     def _query_ms(self, log: Log, state: Snapshot, query: int | None) -> int:
         """Return the time of a query on a state; all requests of one query get the same time."""
@@ -233,18 +237,19 @@ class Snapshots:
             return TRANSACTIONS.holding(state.epoch).agreed(table)
         return self.log(store).statement_time(state, table)
 
-    def decided(
+    def decided_ms(
         self, store: ObjectStore, state: Snapshot, table: TableState, query: int | None = None
-    ) -> TableState:
-        """Return a table as a statement sees it that is part of a query; costs as `agreed`.
+    ) -> int | None:
+        """Return the time at which a statement sees a table that is part of a query.
 
-        All requests of one query get the same time.
+        All requests of one query get the same time. None if nothing expires. Costs as `agreed`.
         """
         if table.lifetimes is None:
-            return table
+            return None
         key = (query, store.address, table.id)
         known = self._agreed.get(key) if query else None
-        return table.decided_at(known or self._agreed.put(key, self.agreed(store, state, table)))
+        found = known or self._agreed.put(key, self.agreed(store, state, table))
+        return found.earliest_ms
 
     def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
         """Return the state of a database at an epoch read before, or a state of a transaction.
@@ -263,12 +268,6 @@ class Snapshots:
                 )
             self._states.put(key, state)
         return state
-
-
-def seen(table: TableState, args: Mapping[str, Any]) -> TableState:
-    """Return a table as the query of a request sees it: at the time `now` that `load` replied."""
-    now = args.get("now")
-    return table if now is None else table.seen_at(now)
 
 
 def _required(location: Location, state: Snapshot | None) -> Snapshot:

@@ -22,7 +22,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
-from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, seen
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -70,6 +70,7 @@ class _Update(NamedTuple):
     table: TableState
     fields: tuple[SchemaField, ...]
     keep: Keep | None
+    now_ms: int | None
     least: int
 
     @classmethod
@@ -81,17 +82,18 @@ class _Update(NamedTuple):
         job = job_of(args)
         log = SNAPSHOTS.log(open_store(job.address))
         base = SNAPSHOTS.at(job.address, args["database"], job.base)
-        table = seen(job.columns.preview(log, base).tables[TableId(job.target.table)], args)
+        table = job.columns.preview(log, base).tables[TableId(job.target.table)]
         fields = tuple(table.schema.field(name) for name in args["columns"])
         if job.base != args["epoch"] or not _can_replace(table, fields):
             return None
         filters = args["filters"]
         where = None if filters is None else predicate_of(filters, table.schema)
-        return cls(job, log, table, fields, rowset_filter(table, where), _least(args))
+        keep = rowset_filter(table, where)
+        return cls(job, log, table, fields, keep, args.get("now"), _least(args))
 
     def view(self) -> View:
         """Return a view of the RowSets that may have changed rows."""
-        return self.log.view(self.table, self.keep)
+        return self.log.view(self.table, self.keep, self.now_ms)
 
     def pays(self, moved: int) -> bool:
         """Return whether it may be faster to replace columns than to move rows of some bytes."""

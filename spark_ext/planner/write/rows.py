@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.options import truth
 from colonnade.spark_ext.planner.clauses.filters import Tree, exact_predicate, predicate_of
-from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, seen
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
@@ -138,11 +138,14 @@ def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
     the text of the setting that says so; raises InvalidInputError unless it is true or false.
     """
     snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
-    table, log = seen(snapshot.tables[args["id"]], args), Log(open_store(place_of(args)))
+    table, log = snapshot.tables[args["id"]], Log(open_store(place_of(args)))
     counts = truth("Setting spark.colonnade.countRows", args["count_rows"])
     counted = counts or is_state(args["epoch"])
     filters = args["filters"]
-    return {"unread": _is_whole(log, table, filters) or (not counted and _is_range(table, filters))}
+    return {
+        "unread": _is_whole(log, table, filters, args.get("now"))
+        or (not counted and _is_range(table, filters))
+    }
 
 
 def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,10 +171,10 @@ def _is_range(table: TableState, filters: Sequence[Tree]) -> bool:
         return False  # something that only Spark can evaluate
 
 
-def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
+def _is_whole(log: Log, table: TableState, filters: Sequence[Tree], now_ms: int | None) -> bool:
     try:
         where = exact_predicate(filters)
-        some, others = judge(log.view(table, rowset_filter(table, where)), where)
+        some, others = judge(log.view(table, rowset_filter(table, where), now_ms), where)
     except InvalidInputError:
         return False  # something that only Spark can evaluate
     return not (some & others).any()

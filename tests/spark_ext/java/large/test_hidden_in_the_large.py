@@ -75,8 +75,8 @@ class World:
     def check(self, tool: ReadTool) -> None:
         found = self.table.scan().to_arrow()
         assert same_rows(found, self.expected())
-        state = self.table._state.seen_at(self.clock.now_ms)
-        plan = plan_scan(self.table._log.view(state), self.table.epoch)
+        view = self.table._log.view(self.table._state, now_ms=self.clock.now_ms)
+        plan = plan_scan(view, self.table.epoch)
         columns = spark_schema(self.schema)
         for share in split_plan(plan, SHARE_BYTES):
             batches = list(read_plan(self.store, share))
