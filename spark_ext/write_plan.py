@@ -23,8 +23,8 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.table_design import TableDesign, with_columns
 from colonnade.spark_ext.types import same_values
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges, without_key
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
 from colonnade.tableformat.statements.keyed.given import (
@@ -81,7 +81,7 @@ def plan_spark_write(
     create = _creation(options, given, design, location, table)
     merged = None
     if table is not None and create is None:
-        own, chosen = own_table(table), options.settings.on_duplicate
+        own, chosen = stored_table(table), options.settings.on_duplicate
         if mode == "append" and named is not None and merges(own, chosen):
             merged = given_columns(own, named)
         _check_fit(options, given, table, location, merged)
@@ -99,7 +99,7 @@ def plan_spark_write(
         agreed=agreed,
     )
     _check_on_duplicate(options, job)
-    return job if table is None or merged is None else merging_job(job, own_table(table), merged)
+    return job if table is None or merged is None else merging_job(job, stored_table(table), merged)
 
 
 def _of_new_table(options: SparkWriteOptions) -> SparkWriteOptions:

@@ -45,7 +45,7 @@ from colonnade.manifests.state.snapshot import (
     TableMap,
     TableState,
 )
-from colonnade.manifests.state.statics_fold import with_statics
+from colonnade.manifests.state.statics_fold import whole_table
 
 
 class PagedBatches(BatchMap):
@@ -250,7 +250,7 @@ def root_snapshot(
     """
     check_reader_features(root.reader_features)
     alone = {TableId(t.id): _table_state(t, read_batches) for t in root.tables}
-    tables = {key: with_statics(table, alone.get) for key, table in alone.items()}
+    tables = {key: whole_table(table, alone.get) for key, table in alone.items()}
     return Snapshot(
         database=TableId(root.database),
         lone_table=root.lone_table,

@@ -18,7 +18,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
-from colonnade.manifests.state.statics_fold import with_statics
+from colonnade.manifests.state.statics_fold import whole_table
 from colonnade.manifests.store.base import ObjectStore
 
 
@@ -127,7 +127,7 @@ class CheckpointTables:
         return state
 
     def _decode(self, table: str, value: Any) -> TableState:
-        state = with_statics(self.decode(table, value), self.get)
+        state = whole_table(self.decode(table, value), self.get)
         self._ids[state.name] = state.id
         return self._decoded.setdefault(table, state)
 

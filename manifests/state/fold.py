@@ -64,7 +64,7 @@ from colonnade.manifests.state.replaced_rows_fold import check_replaced_rows
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 from colonnade.manifests.state.sort_order import check_fits
-from colonnade.manifests.state.statics_fold import check_owner, check_statics, with_statics
+from colonnade.manifests.state.statics_fold import check_owner, check_statics, whole_table
 from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
@@ -265,7 +265,7 @@ class _Fold:
                 statics = self._find(statics_id(key))
             owner = None if table is None else self._find(table.statics_of or table.id)
             if owner is not None:
-                check_statics(self._epoch, with_statics(owner, self._find))
+                check_statics(self._epoch, whole_table(owner, self._find))
             for each in (table, statics):
                 if each is not None:
                     check_owner(self._epoch, each, self._find)
@@ -350,7 +350,7 @@ class _Fold:
         for owner in owners:
             table = self._find(owner)
             if table is not None:
-                self._changed[owner] = with_statics(table, self._find)
+                self._changed[owner] = whole_table(table, self._find)
 
     def snapshot(self) -> Snapshot:
         """Return the reached state. Requires: the fold is not used afterwards."""

@@ -21,7 +21,7 @@ Find = Callable[[TableId], TableState | None]
 """Finds a table of a state by its id."""
 
 
-def with_statics(table: TableState, find: Find) -> TableState:
+def whole_table(table: TableState, find: Find) -> TableState:
     """Return a table together with its table of static values in the same state."""
     if not table.partition_key:
         return table

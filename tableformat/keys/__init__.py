@@ -11,7 +11,7 @@
     repeated.py       keys that several live rows share
     point_read.py     the rows of few keys, with few reads
     policy.py         what happens to rows whose key a table has: the properties that say so
-    own_table.py      a table with static columns as two: its own columns, and its static values
+    static_parts.py   a table with static columns as two: its own columns, and its static values
     static_filters.py the partition keys that a condition on static columns allows
     tombstones.py     deleted keys that a table remembers, compared with rows
     sequence.py       the order in which the rows of one key count

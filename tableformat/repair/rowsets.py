@@ -28,7 +28,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.keys.own_table import own_table
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.repair.reading import DamagedRowSet, ReadableStretch
 from colonnade.tableformat.repair.rescue import Rescue
 from colonnade.tableformat.rowset.read_back import check_rows, read_back
@@ -114,7 +114,7 @@ def take_out(
 ) -> tuple[Snapshot, RepairResult]:
     """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
-    log, table = log.uncached, own_table(table)
+    log, table = log.uncached, stored_table(table)
     with log.removals_are_conflicts(OPERATION, base):
         chosen = _chosen(log, table, rowsets)
     job_id = new_job_id()

@@ -11,8 +11,8 @@ import pyarrow as pa
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.statement import (
@@ -45,7 +45,7 @@ def evaluate_append(
     InvalidInputError that names a column that does not fit the table, and StoreError. After any
     error, also one of `batches`, what was written is removed.
     """
-    if merges(own_table(table), None if settings is None else settings.on_duplicate):
+    if merges(stored_table(table), None if settings is None else settings.on_duplicate):
         data = pa.Table.from_batches(list(batches))
         return merge.evaluate_merge(log, table, data, job_id, settings)
     return _added(log, table, batches, job_id, settings)

@@ -37,7 +37,7 @@ from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, open_store
-from colonnade.tableformat.keys.own_table import own_table
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
@@ -250,7 +250,7 @@ def written_statement(
     InvalidInputError when a new row does not meet the job's condition, CorruptionError, StoreError.
     """
     given = None if job.given is None else frozenset(job.given)
-    written = _written_statement(job, entries, log, own_table(table))
+    written = _written_statement(job, entries, log, stored_table(table))
     statement = replace(inserting(written, job.settings, given), brought=statics)
     return replace(statement, operation="merge", is_merge=True) if job.is_merge else statement
 

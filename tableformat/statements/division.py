@@ -19,7 +19,7 @@ from colonnade.manifests.model.statics import static_fields, statics_schema
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_numbers import key_numbers
-from colonnade.tableformat.keys.own_table import keeps_last, own_table, statics_table
+from colonnade.tableformat.keys.static_parts import keeps_last, statics_table, stored_table
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -37,7 +37,7 @@ class Division:
     """
 
     def __init__(self, table: TableState, job_id: str) -> None:
-        self.own, self._table, self._job_id = own_table(table), table, job_id
+        self.own, self._table, self._job_id = stored_table(table), table, job_id
         self._fields = static_fields(table.schema)
         self._key = key_fields(table.partition_key, table.schema) if self._fields else ()
         self._held: list[pa.Table] = []

@@ -24,7 +24,7 @@ from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.statements.statement import row_statement

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.keys.own_table import own_table
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.keyed.unique import compared, compared_once
 from colonnade.tableformat.statements.statement import Statement
@@ -24,7 +24,7 @@ def finished(statement: Statement, log: Log, table: TableState) -> Statement:
     `with_static_values`.
     """
     _require_agreed(table)
-    statement, own = with_static_values(statement, log, table), own_table(table)
+    statement, own = with_static_values(statement, log, table), stored_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, rows=(), reads=(), keys=(), rows_at_slot=False)
     return compared(guarded(statement, log.store, own), log, own)
@@ -37,7 +37,7 @@ def finished_in_transaction(statement: Statement, log: Log, table: TableState) -
     """
     _require_agreed(table)
     statement = with_static_values(statement, log, table, whole=True)
-    own = own_table(table)
+    own = stored_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, keyed=None, rows_at_slot=False)
     return compared_once(guarded(statement, log.store, own), log, own)

@@ -12,7 +12,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.selection import select_rows

@@ -32,7 +32,7 @@ from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.own_table import keeps_last, statics_table
+from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
 from colonnade.tableformat.rowset.statics import read_values
 from colonnade.tableformat.statements.division import last_values
 from colonnade.tableformat.statements.statement import Statement, StaticValues

@@ -30,8 +30,8 @@ from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.static_filters import by_partitions
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.column import column_of
@@ -103,7 +103,7 @@ def evaluate_update(
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids
-    own, statics = values.of(own_table(table).schema.fields), static_fields(table.schema)
+    own, statics = values.of(stored_table(table).schema.fields), static_fields(table.schema)
     added = _changed(log, table, chosen, own, job_id, settings) if own.values else _UNCHANGED
     statement = row_statement(
         "update",
@@ -143,7 +143,7 @@ def _changed(
     job_id: str,
     settings: WriteSettings | None,
 ) -> _Changed:
-    own = own_table(table)
+    own = stored_table(table)
     rules = bind_constraints(own.name, own.constraints, own.schema)
     ids = in_place(log, own, [(c.rowset, c.count) for c in chosen], values.targets)
     kept = [each for each in chosen if each.rowset.id in ids]

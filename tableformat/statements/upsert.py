@@ -17,7 +17,7 @@ from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
-from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.statements.division import Division

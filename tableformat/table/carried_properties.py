@@ -17,7 +17,7 @@ from colonnade.manifests.model.column_properties import (
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.keys.own_table import check_policies
+from colonnade.tableformat.keys.static_parts import check_policies
 from colonnade.tableformat.table.lifetimes import check_restored
 
 

@@ -21,7 +21,7 @@ from colonnade.manifests.model.schema import IdentityColumn, TableSchema, assign
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
-from colonnade.tableformat.keys.own_table import check_policies
+from colonnade.tableformat.keys.static_parts import check_policies
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import (
     NewConstraint,

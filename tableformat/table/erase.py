@@ -37,7 +37,7 @@ from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import erase_tombstones
-from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
 from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
 from colonnade.tableformat.scan.plan import rowset_filter

@@ -13,8 +13,8 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.given_rows import HELD, batches_of, held_batches
@@ -212,7 +212,7 @@ class Writing(OpenTable, RowMethods):
 
     def _merges(self, base: Snapshot, settings: WriteSettings | None) -> bool:
         chosen = None if settings is None else settings.on_duplicate
-        return merges(own_table(self._location.require(base)), chosen)
+        return merges(stored_table(self._location.require(base)), chosen)
 
     def _merged(
         self,

@@ -34,7 +34,7 @@ from colonnade.manifests.model.statics import statics_id, statics_schema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.state.statics_fold import with_statics
+from colonnade.manifests.state.statics_fold import whole_table
 from tests.log_samples import change, epoch_after
 from tests.spec.golden_logs import (
     ORDERS,
@@ -121,7 +121,7 @@ def add_statics(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> No
         for table in snapshot.tables.values()
     }
     for table in snapshot.tables.values():
-        assert with_statics(table, snapshot.tables.get) == table
+        assert whole_table(table, snapshot.tables.get) == table
         view = log.view(table)
         if view.rowsets:
             assert (view.statics is None) == (not any(f.static for f in table.schema.fields))

@@ -21,8 +21,8 @@ from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.types import declared_json
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges, policy_of
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.statements.keyed.given import (
     checks_merged_rows,
     given_columns,
@@ -55,7 +55,7 @@ def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
     state, _ = evolved(location, base, args.get("evolving"))
     assert state is not None  # the statement has read the table
     table = location.require(state)
-    own = own_table(table)
+    own = stored_table(table)
     if not merges(own, options.settings.on_duplicate):
         return {"given": None}
     names = list(args["names"])
@@ -158,7 +158,7 @@ def check_merging(
                 f"Table {table.name!r} merges rows by their keys in another way than when the"
                 f" statement with the columns {', '.join(names)} was analyzed; run it again."
             )
-    elif job.mode == "append" and merges(own_table(table), options.settings.on_duplicate):
+    elif job.mode == "append" and merges(stored_table(table), options.settings.on_duplicate):
         raise InvalidInputError(
             f"Table {table.name!r} merges the rows by their keys, and this session cannot tell"
             " which columns they have: call colonnade.enable(spark), which adds Colonnade's"
@@ -172,7 +172,7 @@ def _merges_as(table: TableState, job: WriteJob, given: Mapping[str, Any]) -> bo
     if job.given is None:
         return False
     if not job.is_merge:
-        checked = not checks_merged_rows(own_table(table), frozenset(job.given))
+        checked = not checks_merged_rows(stored_table(table), frozenset(job.given))
         return checked == bool(given["checked"])
     if bool(table.constraints) != given["checked"]:
         return False

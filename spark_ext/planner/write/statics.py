@@ -28,8 +28,8 @@ from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
 from colonnade.spark_ext.write_task import StaticsTask
 from colonnade.tableformat.keys.modes import REPLACE
-from colonnade.tableformat.keys.own_table import keeps_last, statics_table
 from colonnade.tableformat.keys.policy import policy_of
+from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
 from colonnade.tableformat.rowset.stored_reader import StoredReader
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.division import last_values

@@ -25,9 +25,9 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.keys.sequence import ages
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.keys.tombstones import (
     Deletions,
     Integers,
@@ -79,7 +79,7 @@ def row_sequence(table: TableState) -> SchemaField | None:
     Raises InvalidInputError for a table in which columns have sequences of their own. A deletion
     would then be newer than some cells of a row only. Static columns are no cells of a row.
     """
-    policy = policy_of(own_table(table))
+    policy = policy_of(stored_table(table))
     columns = {each.id: each for each in table.schema.fields}
     if policy.remembers_deletions:
         return columns[policy.row_sequence or 0]

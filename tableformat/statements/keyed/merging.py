@@ -23,8 +23,8 @@ from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import policy_of
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.statements.keyed.meeting import Meeting
@@ -60,7 +60,7 @@ class Merging:
 
     def check_unaltered(self, table: TableState) -> None:
         """Raise ConflictError if a later state of the table merges rows in another way."""
-        mine, table = self.table, own_table(table)
+        mine, table = self.table, stored_table(table)
         alike = (
             table.primary_key == mine.primary_key
             and table.schema == mine.schema

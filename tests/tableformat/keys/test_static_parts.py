@@ -9,7 +9,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.keys.own_table import own_table, statics_table
+from colonnade.tableformat.keys.static_parts import statics_table, stored_table
 from colonnade.tableformat.table.alteration.whole_table import AlterProperties
 from colonnade.tableformat.table.table import ArrowTable
 
@@ -52,8 +52,8 @@ def test_static_columns_merge_by_their_modes_and_sequences(tmp_path: Path) -> No
 
 def test_each_part_has_the_properties_that_name_its_columns(tmp_path: Path) -> None:
     state = create(tmp_path / "t")._state
-    assert own_table(state).properties == {"onDuplicate": "merge", "merge.sum": "add"}
-    assert own_table(state).schema.names == ("device", "at", "sum")
+    assert stored_table(state).properties == {"onDuplicate": "merge", "merge.sum": "add"}
+    assert stored_table(state).schema.names == ("device", "at", "sum")
     assert statics_table(state, sets=True).properties == {}
     merging = {"merge.seen": "max", "merge.note": "coalesce", "sequence.note": "noted"}
     assert statics_table(state, sets=False).properties == merging
@@ -61,7 +61,7 @@ def test_each_part_has_the_properties_that_name_its_columns(tmp_path: Path) -> N
 
 def test_a_table_without_static_columns_is_its_own_part(tmp_path: Path) -> None:
     state = colonnade.create(tmp_path / "t", SCHEMA)._state
-    assert own_table(state) is state
+    assert stored_table(state) is state
 
 
 @pytest.mark.parametrize("properties", [{"sequence.note": "at"}, {"sequence.sum": "noted"}])

@@ -26,7 +26,7 @@ from colonnade.tableformat.keys.modes import REPLACE, Mode
 from colonnade.tableformat.keys.policy import key_policy, policy_of
 
 
-def own_table(table: TableState) -> TableState:
+def stored_table(table: TableState) -> TableState:
     """Return a table without static columns, and without the properties that name one."""
     if not static_fields(table.schema):
         return table
