@@ -10,6 +10,7 @@ Spec: docs/spec/rowset.md#footer
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
@@ -23,7 +24,9 @@ from colonnade.manifests.model.entries import (
     Crc32c,
     RowCount,
 )
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.schema import Model
+from colonnade.manifests.model.statistics import WHOLE, decode_bound
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import is_filter_length
@@ -88,6 +91,19 @@ class Footer(Model):
     rows: RowCount
     cuts: RowCount | tuple[RowCount, ...]
     columns: dict[ColumnNumber, ColumnSegment]
+
+
+def written_ms(columns: Mapping[int, ColumnSegment]) -> tuple[int, int] | None:
+    """Return when the first and the last row were written, in ms since 1970 UTC.
+
+    Returns None if the column of it is not stored. Raises CorruptionError if it has no such bounds.
+    """
+    segment = columns.get(WRITTEN.id)
+    if segment is None:
+        return None
+    bounds = segment.statistics.min, segment.statistics.max
+    first, last = (int(decode_bound(str(each), WHOLE)) for each in bounds)
+    return first // 1000, -(-last // 1000)
 
 
 def block_of(entry: BlockEntry) -> Block:

@@ -29,8 +29,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import ObjectId
 from colonnade.manifests.model.codec import byte_check, crc32c, encode_model
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
-from colonnade.manifests.model.hidden_columns import WRITTEN
-from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, WHOLE, decode_bound, read_bound
+from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, read_bound
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
 from colonnade.tableformat.rowset.adapt import absent_values
@@ -44,6 +43,7 @@ from colonnade.tableformat.rowset.footer import (
     Filters,
     Footer,
     block_of,
+    written_ms,
 )
 from colonnade.tableformat.rowset.sparse_index import encode_index
 from colonnade.tableformat.rowset.spill import Spill, Spilled
@@ -317,7 +317,7 @@ class RowSetOutput:
                 for column, segment in segments.items()
                 if column in self._options.indexed_columns
             },
-            written_ms=_written_ms(segments.get(WRITTEN.id)),
+            written_ms=written_ms(segments),
             data=None if data is None else base64.b64encode(data).decode("ascii"),
             unsynced=not self._options.sync and data is None,
         )
@@ -338,15 +338,6 @@ class RowSetOutput:
         with suppress(ColonnadeError):
             # The id is random, so no other RowSet uses the folder.
             self._store.remove_folder(object_names.rowset_folder(self._prefix, self._object))
-
-
-def _written_ms(segment: ColumnSegment | None) -> tuple[int, int] | None:
-    """Return when the first and the last row were written, if a column of it is stored."""
-    if segment is None:
-        return None
-    bounds = segment.statistics.min, segment.statistics.max
-    first, last = (int(decode_bound(str(each), WHOLE)) for each in bounds)
-    return first // 1000, -(-last // 1000)
 
 
 def _index(part: _Part) -> bytes | None:

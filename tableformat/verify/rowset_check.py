@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from colonnade.manifests.errors import (
-    ColonnadeError,
-)
+from colonnade.manifests.errors import ColonnadeError, CorruptionError
 from colonnade.manifests.model.entries import PartitionValues, SortField
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
@@ -19,7 +18,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.column import column_of, stored_as
 from colonnade.tableformat.rowset.deleted import read_deleted
-from colonnade.tableformat.rowset.footer import Footer
+from colonnade.tableformat.rowset.footer import Footer, written_ms
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.verify.column_check import ColumnCheck
@@ -82,7 +81,8 @@ class RowSetCheck(RowSetNotes):
                 f" {self.rowset.id} does not have them.",
                 source.column_segment_name(min(missing)),
             )
-        columns = {field.id: column_of(field) for field in self.job.view.columns.fields}
+        fields = *self.job.view.columns.fields, WRITTEN
+        columns = {field.id: column_of(field) for field in fields}
         for column_id, segment in footer.columns.items():
             self.stop.check()
             column = columns.get(column_id)
@@ -96,6 +96,8 @@ class RowSetCheck(RowSetNotes):
                 )
                 continue
             ColumnCheck(self, source, segment, column_id, stored).run()
+        if not self.findings:
+            self._check_times(source, footer)
         whole = not self.columns and not self.findings
         if self.job.depth >= 4 and (order := self._order()) and whole:
             self._check_order(source, order)
@@ -119,6 +121,17 @@ class RowSetCheck(RowSetNotes):
                 f" {', '.join(map(str, values))}.",
                 source.column_segment_name(fields[0].column),
                 rows=(row, row),
+            )
+
+    def _check_times(self, source: RowSetSource, footer: Footer) -> None:
+        """Check what the log says of when rows were written. Requires sound columns."""
+        entry = self.rowset.entry
+        problem = _times_problem(entry.written_ms, footer)
+        if problem is not None:
+            self.note(
+                f"It is not clear when the rows of RowSet {entry.object} were written: {problem}",
+                source.column_segment_name(WRITTEN.id),
+                rows=(0, entry.rows - 1),
             )
 
     def _order(self) -> tuple[SortField, ...]:
@@ -160,3 +173,14 @@ class RowSetCheck(RowSetNotes):
                 f"RowSet {entry.object} takes {stored} bytes, but the log states {entry.bytes}.",
                 source.column_segment_name(0) if entry.place == "packed" else None,
             )
+
+
+def _times_problem(stated: tuple[int, int] | None, footer: Footer) -> str | None:
+    try:
+        stored = written_ms(footer.columns)
+    except CorruptionError as error:
+        return error.message
+    # Rows of one time need no column of it.
+    if stored == stated or (stored is None and stated is not None and stated[0] == stated[1]):
+        return None
+    return f"the column of it has {stored or 'no times'}, the log {stated or 'none'}."

@@ -14,8 +14,10 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.tableformat.compaction import run as compaction_run
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset import writer as rowset_writer
@@ -28,6 +30,7 @@ from colonnade.tableformat.verify import run
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
 from colonnade.tableformat.verify.run import verify
+from tests.clocked import MINUTE_MS, Clocked
 from tests.placed import write_as
 from tests.strategies import PRIMITIVES, make_batch
 from tests.tableformat.verify.damaged import ROWS, SCHEMA, data_files, flip, make, rows
@@ -128,6 +131,62 @@ def test_a_wrong_statement_about_sound_bytes_is_found_by_the_values(
     problems = [each.problem for each in db.verify(4).findings]
     assert len(problems) >= 3
     assert all(word in each for each in problems), problems
+
+
+def written_at_two_times() -> Clocked:
+    """Return a table whose only RowSet has rows of two times, which a compaction has joined."""
+    world = Clocked(SCHEMA, {"ttl": "1 hour"}, sort_key=("id",))
+    for _ in range(2):
+        world.now_ms += 10 * MINUTE_MS
+        world.table.append(rows())
+    world.table.optimize().option("min-rowsets", 2).executeCompaction()
+    return world
+
+
+@pytest.mark.parametrize("times", [(0, 1), (5, 5), None])
+def test_a_log_that_states_other_times_than_the_rows_have_is_found(
+    times: tuple[int, int] | None, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readers expire a whole RowSet by what the log says, and other rows by the column."""
+    assert written_at_two_times().table.verify(depth=4).is_sound
+    monkeypatch.setattr(rowset_output, "written_ms", lambda columns: times)
+    world = written_at_two_times()
+    assert world.table.verify(depth=1).is_sound
+    [found] = world.table.verify(depth=2).findings
+    assert (found.kind, found.rows) == ("damage", (0, 2 * ROWS - 1))
+    assert "when the rows of RowSet" in found.problem
+
+
+def test_two_times_without_a_column_of_them_are_found(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rowset_output, "written_ms", lambda columns: (1, 2))
+    world = Clocked(SCHEMA)
+    world.table.append(rows())
+    [found] = world.table.verify(depth=2).findings
+    assert "no times, the log (1, 2)" in found.problem
+
+
+def test_a_wrong_time_of_a_row_is_found_by_the_values(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = encode_block
+
+    def lying(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
+        entry, data = real(array, column)
+        if column.name != WRITTEN.name:
+            return entry, data
+        told = entry.statistics
+        assert isinstance(told.low, int)
+        return replace(entry, statistics=replace(told, low=told.low + 1, high=told.low + 1)), data
+
+    monkeypatch.setattr(rowset_output, "encode_block", lying)
+    monkeypatch.setattr(compaction_run, "check_kept", lambda *_: None)
+    world = written_at_two_times()
+    assert world.table.verify(depth=3).is_sound
+    problems = [each.problem for each in world.table.verify(depth=4).findings]
+    assert problems
+    assert all(WRITTEN.name in each for each in problems)
 
 
 def test_a_store_that_does_not_answer_is_not_damage_of_a_rowset(
