@@ -79,13 +79,6 @@ def _numbers(name: str) -> range:
     return range(-(2 ** (bits - 1)), 2 ** (bits - 1))
 
 
-def states_values(schema: TableSchema | None) -> bool:
-    """Return whether a column of a schema has an initial value or a default."""
-    return schema is not None and any(
-        field.initial is not None or field.default is not None for field in walk(schema.fields)
-    )
-
-
 def problem_of(schema: TableSchema) -> str | None:
     """Return what is wrong with the initial values and defaults of a schema, or None."""
     top = {field.id for field in schema.fields}

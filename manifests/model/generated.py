@@ -16,11 +16,6 @@ def generated_fields(schema: TableSchema) -> tuple[SchemaField, ...]:
     return tuple(field for field in schema.fields if field.generated is not None)
 
 
-def states_generated(schema: TableSchema | None) -> bool:
-    """Return whether a schema has a generated column, or wrongly a generated field."""
-    return schema is not None and any(field.generated for field in walk(schema.fields))
-
-
 def sources_of(column: SchemaField, schema: TableSchema) -> tuple[SchemaField, ...]:
     """Return the columns that a generated column reads, in the order of the schema."""
     ids = set(() if column.generated is None else column.generated.columns)

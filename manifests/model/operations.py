@@ -172,7 +172,7 @@ class DropCheck(Model):
 class SetPrimaryKey(Model):
     """Give a table a primary key, by which all its rows differ, or none without `columns`.
 
-    Each column is named by the first id that it had.
+    Each column is named by its id.
     """
 
     op: Literal["set_primary_key"] = "set_primary_key"
@@ -191,7 +191,7 @@ class SetLifetimes(Model):
 class DrawIdentity(Model):
     """Take the next `count` values of an identity column for the rows of a job.
 
-    `column` is the first id that the column had. The fold says which values these are.
+    `column` is the id of the column. The fold says which values these are.
     """
 
     op: Literal["draw_identity"] = "draw_identity"

@@ -224,7 +224,7 @@ class TableState:
     `primary_key` is empty for a table without one. `tombstones` are the range tombstones whose rows
     may still be stored, by ascending epochs. `lifetimes` is None if nothing expires.
 
-    `partition_key` has the columns that static values belong to, each by its first id; it is empty
+    `partition_key` has the columns that static values belong to, each by its id; it is empty
     if the table never had a static column. Then `statics` is the table of static values at the same
     epoch. In that table, `statics_of` is the id of the table that it belongs to.
 

@@ -27,8 +27,6 @@ from colonnade.tableformat.predicate.expressions import Operator
 
 Regions = tuple[tuple[Interval, ...], ...]
 
-_FLOATS = ("float", "double")
-
 
 @dataclass(frozen=True, slots=True)
 class _Range:

@@ -36,9 +36,9 @@ GRACE_MS = DAY_MS
 
 _NONE = "none"
 Parts = Mapping[str | int, int]
-"""What properties say: by their name, or by the first id of the column whose values expire.
+"""What properties say: by their name, or by the id of the column whose values expire.
 
-The numbers are times in ms, and first ids of columns.
+The numbers are times in ms, and ids of columns.
 """
 
 

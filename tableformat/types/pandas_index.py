@@ -7,18 +7,11 @@ it is one. A frame has such an index as soon as it was filtered, sorted, sampled
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-
-
-def is_frame(data: Any) -> bool:
-    """Return whether an object is a pandas frame. Does not import pandas."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(data, pandas.DataFrame)
 
 
 def frame_table(frame: Any) -> pa.Table:

@@ -9,7 +9,6 @@ from colonnade.manifests.model.column_default import (
     decode_value,
     encode_value,
     problem_of,
-    states_values,
     widened_values,
 )
 from colonnade.manifests.model.schema import (
@@ -75,13 +74,6 @@ def test_only_whole_columns_have_values() -> None:
     inner = SchemaField(id=2, name="x", type="int", initial="i:1")
     outer = SchemaField(id=1, name="s", type=StructType(fields=(inner,)))
     assert "field 'x', which is not a whole column" in str(problem_of(TableSchema(fields=(outer,))))
-
-
-def test_a_schema_that_states_a_value_is_told_from_one_that_does_not() -> None:
-    plain = SchemaField(id=1, name="c", type="int")
-    assert not states_values(TableSchema(fields=(plain,)))
-    for more in ({"initial": "i:1"}, {"default": ColumnDefault(sql="current_date()")}):
-        assert states_values(TableSchema(fields=(plain.model_copy(update=more),)))
 
 
 @pytest.mark.parametrize(

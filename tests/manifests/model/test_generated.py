@@ -10,7 +10,6 @@ from colonnade.manifests.model.generated import (
     generated_fields,
     problem_of,
     sources_of,
-    states_generated,
 )
 from colonnade.manifests.model.schema import (
     ColumnDefault,
@@ -38,9 +37,6 @@ def test_a_generated_column_finds_what_it_reads_by_id() -> None:
     assert sources_of(schema.fields[2], schema) == (A,)
     assert generated_fields(schema) == (schema.fields[2],)
     assert problem_of(schema) is None
-    assert states_generated(schema)
-    assert not states_generated(TableSchema(fields=(A, B)))
-    assert not states_generated(None)
 
 
 INSIDE = SchemaField(id=3, name="s", type=StructType(fields=(generated(1, id=4),)))

@@ -33,11 +33,6 @@ public final class RowBuffer {
     return rows;
   }
 
-  /** Whether the buffer must be emptied before another row is added. */
-  boolean isFull() {
-    return rows == MOST_ROWS;
-  }
-
   /** Adds a copy of a row. Returns false, and does nothing, if the row does not fit. */
   public boolean add(UnsafeRow row) {
     int start = starts[rows];
