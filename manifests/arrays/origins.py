@@ -72,8 +72,7 @@ def _encoded(numbers: Rows, last: dict[int, int]) -> bytes:
     np.subtract(rows[1:], rows[:-1], out=differences[1:])
     known = rowsets[firsts].tolist()
     differences[firsts] = rows[firsts] - [last.get(rowset, -1) for rowset in known]
-    ends = np.append(firsts[1:], len(rows))[: len(firsts)]
-    last.update(zip(known, rows[ends - 1].tolist(), strict=True))
+    last.update(zip(known, rows[_ends(firsts, rows) - 1].tolist(), strict=True))
     low = differences.astype(np.int32)
     assert low.all(), "Two rows have the same number."
     codes = np.zeros((2, len(numbers)), np.uint32)
@@ -86,6 +85,7 @@ def _encoded(numbers: Rows, last: dict[int, int]) -> bytes:
 def decode_origins(data: bytes, rows: int) -> Rows:
     """Return the numbers of `rows` rows; `NEW` stands for none.
 
+    Holds their codes besides them, one block, and the last row of each RowSet.
     Raises ValueError for bytes that are not the numbers of so many rows.
     """
     inflate = zlib.decompressobj()
@@ -95,30 +95,38 @@ def decode_origins(data: bytes, rows: int) -> Rows:
         raise ValueError("they are not deflated") from error
     if len(plain) != _ROW_BYTES * rows or not inflate.eof or inflate.unused_data:
         raise ValueError(f"they are not of {rows} rows")
-    codes = _codes(np.frombuffer(plain, np.uint8), rows)
-    places = np.flatnonzero(codes[1])
-    if np.count_nonzero(codes[0]) > np.count_nonzero(codes[0, places]):
-        raise ValueError("one of them names a RowSet and no row")
-    rowsets, coded = codes[0, places].astype(np.int64), codes[1, places]
-    order, firsts = _grouped(rowsets)
-    coded = coded[order]
-    low = (coded >> 1).astype(np.int32) ^ -(coded & 1).astype(np.int32)
-    sums = np.cumsum(low, dtype=np.int64)
-    before = np.repeat(sums[firsts] - low[firsts], np.diff(firsts, append=len(sums)))
-    found = np.full(rows, NEW, np.int64)
-    found[places[order]] = origins_of(rowsets[order], (sums - before - 1) & 0xFFFFFFFF)
+    codes, found = np.frombuffer(plain, np.uint8), np.full(rows, NEW, np.int64)
+    last: dict[int, int] = {}
+    for first in range(0, rows, _BLOCK):
+        block = found[first : first + _BLOCK]
+        _decode(codes[_ROW_BYTES * first :][: _ROW_BYTES * len(block)], last, block)
     return found
 
 
-def _codes(plain: NDArray[np.uint8], rows: int) -> NDArray[np.uint32]:
-    """Return the codes of the RowSets, and those of the rows in them."""
-    codes = np.zeros((2, rows), np.uint32)
-    for first in range(0, rows, _BLOCK):
-        end = min(first + _BLOCK, rows)
-        block = plain[_ROW_BYTES * first : _ROW_BYTES * end].reshape(2, len(_SHIFTS), -1)
-        for place, shift in enumerate(_SHIFTS):
-            codes[:, first:end] |= block[:, place].astype(np.uint32) << np.uint32(shift)
-    return codes
+def _decode(planes: NDArray[np.uint8], last: dict[int, int], numbers: Rows) -> None:
+    """Decode a block into `numbers`. `last` has the last row of each RowSet, as in `_encoded`."""
+    places, rowsets, coded = _codes(planes.reshape(2, len(_SHIFTS), -1))
+    order, firsts = _grouped(rowsets)
+    places, rowsets, coded = places[order], rowsets[order], coded[order]
+    low = (coded >> 1).astype(np.int32) ^ -(coded & 1).astype(np.int32)
+    known = rowsets[firsts].tolist()
+    low[firsts] += np.array([last.get(each, -1) for each in known], np.int64).astype(np.int32)
+    sums = np.cumsum(low, dtype=np.int64)
+    before = np.repeat(sums[firsts] - low[firsts], np.diff(firsts, append=len(sums)))
+    rows = (sums - before) & 0xFFFFFFFF
+    last.update(zip(known, rows[_ends(firsts, rows) - 1].tolist(), strict=True))
+    numbers[places] = origins_of(rowsets, rows)
+
+
+def _codes(planes: NDArray[np.uint8]) -> tuple[Rows, Rows, NDArray[np.uint32]]:
+    """Return the places of numbers in a block, their RowSets, and the codes of their rows."""
+    codes = np.zeros((2, planes.shape[2]), np.uint32)
+    for place, shift in enumerate(_SHIFTS):
+        codes |= planes[:, place].astype(np.uint32) << np.uint32(shift)
+    places = np.flatnonzero(codes[1])
+    if np.count_nonzero(codes[0]) > np.count_nonzero(codes[0, places]):
+        raise ValueError("one of them names a RowSet and no row")
+    return places, codes[0, places].astype(np.int64), codes[1, places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +214,11 @@ def _grouped(rowsets: Rows) -> tuple[Rows | slice, Rows]:
     ordered = rowsets[order]
     firsts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     return order, np.append(0, firsts) if len(rowsets) else firsts
+
+
+def _ends(firsts: Rows, rows: Rows) -> Rows:
+    """Return where each RowSet ends, by where each begins."""
+    return np.append(firsts[1:], len(rows))[: len(firsts)]
 
 
 def origins_of(rowsets: int | Rows, rows: Rows) -> Rows:

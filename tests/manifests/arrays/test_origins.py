@@ -167,3 +167,13 @@ def test_a_row_that_is_not_added_replaces_none() -> None:
     assert some.without(BitMap([0, 2])) == RowOrigins(3)
     assert some.without(BitMap()) is some
     assert RowOrigins(2).without(BitMap([1])) == RowOrigins(2)
+
+
+def test_many_rows_are_decoded_in_the_memory_of_their_numbers_and_codes() -> None:
+    rows = 1_000_000
+    data = encode_origins([origins_of(np.arange(rows) % 16, np.arange(rows))])
+    tracemalloc.start()
+    decode_origins(data, rows)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 24 * rows
