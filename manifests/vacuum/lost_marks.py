@@ -14,6 +14,7 @@ from colonnade.manifests.errors import CorruptionError, NotFoundError, Unsupport
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import CheckpointRef, Vacuum
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_number
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.freeing import put_marks
 
@@ -21,31 +22,47 @@ from colonnade.manifests.vacuum.freeing import put_marks
 def restore_lost_marks(log: Log) -> tuple[str, ...]:
     """Put the marks of blocks below the floor that are lost, or that a killed vacuum owes.
 
-    A listing and the last vacuum in it tell which these are, so this needs neither the hint nor
-    another mark. The checkpoint at the floor proves that the vacuum is one of this database.
-    Returns the names of the marks. Costs a listing of the log and a GET for each epoch since the
-    last vacuum; where marks are missing also that checkpoint, a PUT for each, and a wait of the
-    store's `trust_s`.
+    Where the newest state can be read, it tells the floor. Otherwise a listing and the last vacuum
+    in it tell the floor, so this needs neither the hint nor another mark, and the checkpoint at the
+    floor proves that the vacuum is one of this database. Returns the names of the marks. Costs a
+    listing of the log and the newest state; where marks are missing also a PUT for each, and a wait
+    of the store's `trust_s`; where the newest state cannot be read a GET for each epoch since the
+    last vacuum, and that checkpoint.
 
-    Raises CorruptionError if marks are missing and that checkpoint is lost or of another database;
-    NotFoundError if there is no database; StoreError.
+    Raises CorruptionError if marks are missing, the newest state cannot be read, and that
+    checkpoint is lost or of another database; NotFoundError if there is no database; StoreError.
     """
     first = log.read_first()
     blocks, names = first.blocks, {info.name for info in log.store.list(f"{MANIFEST}/")}
-    floor = _last_floor(log.store, names)
     seen_s = elapsed_s()
-    whole = 0 if floor is None else blocks.whole_below(floor.epoch)
-    lost = [block for block in range(whole) if blocks.mark(block) not in names]
-    if floor is None or not lost:
-        return ()
-    try:
-        database = read_state(log.store, floor).database
-    except NotFoundError as error:
-        raise _unproven_error(log.store, floor, "is missing") from error
-    if database != first.database:
-        raise _unproven_error(log.store, floor, "is of another database")
-    put_marks(log, blocks, lost, seen_s)
+    head = _read_head(log, first.database)
+    listed = None if head else _last_floor(log.store, names)
+    floor = head.floor if head else listed.epoch if listed else 0
+    lost = [each for each in range(blocks.whole_below(floor)) if blocks.mark(each) not in names]
+    if lost and listed:
+        _check_database(log.store, listed, first.database)
+    if lost:
+        put_marks(log, blocks, lost, seen_s)
     return tuple(map(blocks.mark, lost))
+
+
+def _read_head(log: Log, database: str) -> Snapshot | None:
+    """Return the newest state, or None if it cannot be read or is of another database."""
+    try:
+        head = log.read_head()
+    except CorruptionError:
+        return None
+    return head if head.database == database else None
+
+
+def _check_database(store: ObjectStore, floor: CheckpointRef, database: str) -> None:
+    """Raise CorruptionError unless the checkpoint at the floor is there, and of this database."""
+    try:
+        state = read_state(store, floor)
+    except NotFoundError as error:
+        raise _unproven_error(store, floor, "is missing") from error
+    if state.database != database:
+        raise _unproven_error(store, floor, "is of another database")
 
 
 def _last_floor(store: ObjectStore, names: Collection[str]) -> CheckpointRef | None:

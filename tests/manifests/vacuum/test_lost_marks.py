@@ -56,9 +56,13 @@ def test_a_vacuum_of_another_database_or_one_that_nothing_proves_marks_no_block(
     old.store.delete(head.blocks.mark(2))
     for name in (checkpoint_name(head.anchors[-1].root), copy_name(head.anchors[-1].root)):
         old.store.delete(name)
+    hint = old.store.get(HINT)
+    old.store.delete(HINT)
     with pytest.raises(CorruptionError, match="so no mark is put; restore it"):
         restore_lost_marks(old.log)
     assert head.blocks.mark(2) not in marks(old.store)
+    old.store.put(HINT, hint, sync=False)
+    assert restore_lost_marks(old.log) == (head.blocks.mark(2),)
 
 
 def test_a_mark_is_put_when_no_process_trusts_a_look_from_before_the_listing() -> None:
