@@ -19,6 +19,8 @@ from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import (
     TRIES,
+    SlotEnd,
+    check_first,
     check_slot,
     dropped_error,
     log_has_epoch,
@@ -229,8 +231,10 @@ class Sending:
 
         `after` is the state after the epoch. Returns True also if an earlier send of the change was
         first. If another change was first, the next `follow` begins with it. Raises as `take_slot`,
-        and for a freed slot as `look`.
+        for a freed slot as `look`, and for slot 1 as `check_first`.
         """
+        if epoch.epoch == 1 and check_first(self._store, self.base.blocks) is SlotEnd.FREED:
+            raise self._outdated_error()
         self._tried = True
         try:
             found = self._take(epoch, data, pause)

@@ -190,6 +190,16 @@ def missing_error(store: ObjectStore, number: int) -> CorruptionError:
     )
 
 
+def check_first(store: ObjectStore, blocks: SlotBlocks) -> SlotEnd:
+    """Return whether slot 1, which was free, is the end of the log, by a listing.
+
+    If the marks are lost, slot 1 was perhaps freed. Every other writer finds the epoch of its base
+    gone then, but epoch 0 stays for ever. Costs a listing of the log, and two GETs. Raises
+    CorruptionError if the log goes on behind a slot that was not freed; StoreError.
+    """
+    return judge_end(store, 1, blocks, behind=lists_later(store, blocks))
+
+
 def lists_later(store: ObjectStore, blocks: SlotBlocks) -> bool:
     """Return whether a listing shows a later epoch of a log than epoch 0, or a mark of it.
 

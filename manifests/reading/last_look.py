@@ -20,20 +20,34 @@ class LastLook:
     def __init__(self, store: ObjectStore) -> None:
         self._trust_s = store.trust_s
         self._seen: tuple[str, int, float] | None = None
+        self._end: tuple[str, int, float] | None = None
 
     def note(self, head: Snapshot, started: float) -> None:
         """Note that a look, which started at `started` (`elapsed_s`), found this head."""
-        self._seen = head.database, head.epoch, started
+        self._seen = self._end = head.database, head.epoch, started
+
+    def note_base(self, state: Snapshot, started: float) -> None:
+        """Note that a look found the epoch of a state, and perhaps later ones."""
+        self._seen = state.database, state.epoch, started
 
     def covers(self, state: Snapshot) -> bool:
         """Return whether the log of a state was seen so recently that it counts as unchanged.
 
-        Only what other writers commit may have changed. No block is marked so soon after it was
-        filled.
+        Only what other writers commit may have changed. A writer may put its epoch then.
         """
-        if self._seen is None or not self._trust_s:
+        return self._is_recent(self._seen, state)
+
+    def saw_end(self, state: Snapshot) -> bool:
+        """Return whether a free slot after a state, read now, is the end of the log.
+
+        The slot was free at the last look, too. No block is marked so soon after it was filled.
+        """
+        return self._is_recent(self._end, state)
+
+    def _is_recent(self, look: tuple[str, int, float] | None, state: Snapshot) -> bool:
+        if look is None or not self._trust_s:
             return False
-        database, epoch, started = self._seen
+        database, epoch, started = look
         return (
             database == state.database
             and epoch <= state.epoch

@@ -145,12 +145,12 @@ class LogReader(LiveRowSetReader):
         Costs four GETs, five in a bucket, and one for each later epoch. If the log was seen less
         than the store's `trust_s` seconds ago, it costs one GET when nothing is new, and a few that
         are read ahead when something is. It may then miss, for that time, that the database was
-        removed or replaced, or that retention has removed the epoch after `snapshot`. `following`
-        has read the slot after the state already, for a log that was seen so recently.
+        removed or replaced. `following` has read the slot after the state already, for a log that
+        was seen so recently.
 
         Raises NotFoundError if the database was dropped, removed or replaced since.
         """
-        started, trusted = elapsed_s(), self.last_look.covers(snapshot)
+        started, trusted = elapsed_s(), self.last_look.saw_end(snapshot)
         slots = SlotReader(self.store, ahead=1 if trusted else 2, trusted=trusted)
         slots = following if following is not None and trusted else slots
         known = False
@@ -172,6 +172,8 @@ class LogReader(LiveRowSetReader):
             self._check_state(snapshot)
         if newest.stale:
             return self.read_head()
+        if trusted and not self.last_look.saw_end(snapshot):
+            return self.refresh(newest)  # The reads took so long that they do not tell the end.
         if not trusted:
             self.last_look.note(newest, started)
         return self.require_live(newest)
@@ -199,7 +201,7 @@ class LogReader(LiveRowSetReader):
             return not look()
         freed, known = self.store.both(look, partial(self._sees, snapshot))
         if known and not freed:
-            self.last_look.note(snapshot, started)
+            self.last_look.note_base(snapshot, started)
         return not freed
 
     def is_freed(self, epoch: int, head: Snapshot) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.clock import elapsed_s
+from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import FREED, HINT, checkpoint_name, copy_name, epoch_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.lost_marks import restore_lost_marks
 from tests.far_store import FarStore
+from tests.log_samples import TRIPS, change, table
 from tests.manifests.epochs.blocks import Blocks
 
 
@@ -75,3 +79,23 @@ def test_a_mark_is_put_when_no_process_trusts_a_look_from_before_the_listing() -
     old.store.delete(old.states[0].blocks.mark(3))
     restore_lost_marks(log)
     assert pauses == [pytest.approx(store.trust_s, abs=1)]
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_writer_at_epoch_0_commits_into_no_freed_slot_whose_mark_is_lost(trusted: bool) -> None:
+    """Epoch 0 stays, so a look at this base finds it whatever was removed since."""
+    old = Blocks()
+    first = old.states[0]
+    log = old.open(FarStore(old.store) if trusted else old.store)
+    log.last_look.note_base(first, elapsed_s())
+    old.vacuum()
+    old.store.delete(first.blocks.mark(0))
+    late = replace(change(table(TRIPS, "trips")), fresh=True)
+    with pytest.raises(CorruptionError, match="`repair` helps"):
+        log.commit(late, first)
+    assert 1 not in old.numbers()
+    restore_lost_marks(old.log)
+    with pytest.raises(ConflictError):
+        log.commit(late, first)
+    head = old.log.read_head()
+    assert log.commit(late, head).epoch == head.epoch + 1
