@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from colonnade.manifests.commit.sending import Sending
+from colonnade.manifests.epochs import slot_reader
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.log.log import Log
@@ -19,6 +20,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum import run
 from colonnade.manifests.vacuum.freeing import free_blocks
 from tests.simulation.actors.litterer import Litterer
+from tests.simulation.actors.loser import Loser
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
@@ -111,6 +113,12 @@ BUGS: tuple[Bug, ...] = (
         "a free slot is taken for the end of the log",
         lambda: patch.object(SlotReader, "check_end", _check_end_without_a_mark),
         actors=SLEEPY,
+        seeds=100,
+    ),
+    Bug(
+        "a log that has lost its hint and marks is taken for a new one",
+        lambda: patch.object(slot_reader, "lists_later", lambda *_: False),
+        actors=(Writer(8), Vacuumer(5), Loser(3)),
         seeds=100,
     ),
     Bug(
