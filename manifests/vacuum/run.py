@@ -36,7 +36,7 @@ from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
 
-__all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum"]
+__all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum", "was_vacuumed"]
 
 TRIES = 10
 """The most tries of a run when concurrent writers change what may be removed."""
@@ -97,11 +97,11 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
             with suppress(StoreError, NotFoundError):
                 write_names(log.store, found.whole)
         return result
-    except CorruptionError as error:
+    except (CorruptionError, NotFoundError) as error:
         # If the database was dropped, its objects are not lost. This call then raises
         # NotFoundError, also where a new database is at its place.
         head = log.refresh(before)
-        if not _was_vacuumed(log, before, head):
+        if not was_vacuumed(log, before, head):
             lost = lost_states(log, head)
             if lost:
                 raise CorruptionError(f"{error.message} {name_lost(head, lost)}") from error
@@ -112,7 +112,7 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         ) from error
 
 
-def _was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
+def was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
     """Return whether a concurrent vacuum may have removed what was read since `before`."""
     if (head.floor, head.anchors, head.anchor_list) != (
         before.floor,

@@ -26,6 +26,7 @@ from colonnade.manifests.vacuum.floor import lost_states, name_lost
 from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint
 from colonnade.manifests.vacuum.lost_marks import restore_lost_marks
 from colonnade.manifests.vacuum.references import StateObjects
+from colonnade.manifests.vacuum.run import TRIES, was_vacuumed
 
 
 @public
@@ -87,15 +88,35 @@ def rebuild_caches(
     Costs a listing of the log, a GET or two for each epoch since the floor, and two for each object
     of an anchor. Waits as `restore_lost_marks` where marks are lost. Raises
     CorruptionError when the log itself is damaged, and when an anchor has no intact copy. The
-    latter is raised after everything else is done. Raises StoreError.
+    latter is raised after everything else is done. Begins again where a concurrent vacuum removes
+    what is read, at most ten times; then raises ConflictError. Raises StoreError.
     """
     log = _draft(log) if dry_run else log.uncached
     log.store.require_writable()
     marks = restore_lost_marks(log)
     given_up = _give_up(log) if give_up_lost_epochs else None
-    newest = log.read_head()
-    check_writer_features(newest)
-    restored, lost = _restore_anchors(log, newest)
+    restored: dict[str, None] = {}
+    for _ in range(TRIES):
+        newest = log.read_head()
+        check_writer_features(newest)
+        try:
+            state = _rebuild(log, newest, restored)
+            return LogRepairResult(
+                dry_run, state.epoch, state.floor, given_up, tuple(restored), marks
+            )
+        except (CorruptionError, NotFoundError):
+            # What a vacuum has removed meanwhile is not lost.
+            if not was_vacuumed(log, newest, log.refresh(newest)):
+                raise
+    raise ConflictError(
+        f"Vacuums of {log.store.url} removed what this repair was reading, {TRIES}"
+        " times; run it again when they have ended."
+    )
+
+
+def _rebuild(log: Log, newest: Snapshot, restored: dict[str, None]) -> Snapshot:
+    """Restore anchors, store the newest state, and return it. Adds names to `restored`."""
+    lost = _restore_anchors(log, newest, restored)
     if lost and newest.floor in lost_states(log, newest):
         raise _lost_error(log, newest, lost)
     state, ref = store_snapshot(log.store, log.read_from_log(newest.epoch), limits=log.limits)
@@ -103,7 +124,7 @@ def rebuild_caches(
         put_usable_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
         raise _lost_error(log, newest, lost)
-    return LogRepairResult(dry_run, state.epoch, state.floor, given_up, restored, marks)
+    return state
 
 
 def _draft(log: Log) -> Log:
@@ -144,10 +165,12 @@ def _end_earlier(log: Log) -> tuple[int, int] | None:
     return None if lost is None else (end.epoch + 1, lost)
 
 
-def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[CorruptionError]]:
-    """Restore the objects of anchors. Returns the restored files, and what has no intact copy."""
+def _restore_anchors(log: Log, head: Snapshot, restored: dict[str, None]) -> list[CorruptionError]:
+    """Restore the objects of anchors. Returns what has no intact copy.
+
+    Adds the names of restored files to `restored`.
+    """
     objects = StateObjects(log.store)
-    restored: list[str] = []
     lost: list[CorruptionError] = []
     anchors = head.anchors
     if head.anchor_list is not None:
@@ -162,10 +185,10 @@ def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[Co
             continue  # the loss is found when the parts are restored
     for part in objects.parts:
         try:
-            restored += restore(log.store, part)
+            restored.update(dict.fromkeys(restore(log.store, part)))
         except CorruptionError as error:
             lost.append(error)
-    return tuple(restored), lost
+    return lost
 
 
 def _lost_error(log: Log, head: Snapshot, lost: Sequence[CorruptionError]) -> CorruptionError:

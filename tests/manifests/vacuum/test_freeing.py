@@ -14,7 +14,8 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.object_names import FREED, HINT, epoch_name
+from colonnade.manifests.model.operations import Tag
+from colonnade.manifests.object_names import FREED, HINT, SEGMENT_NAMES, epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
@@ -149,3 +150,22 @@ def test_a_mark_is_put_when_nobody_trusts_a_look_from_before_its_block_was_full(
         vacuum(log, VacuumRequest(0, 1, trust_clock=True, threads=1))
     assert not waited
     old.check()
+
+
+def test_a_vacuum_begins_again_where_another_one_frees_the_slots_that_it_reads() -> None:
+    """The tag keeps the anchor of the old floor, so only the epochs after it are gone."""
+    old = Blocks(epochs=10)
+    old.vacuum(3)
+    old.states.append(old.log.read_head())
+    old.send(change(Tag(name="kept", epoch=old.log.read_head().floor)))
+    for _ in range(9):
+        old.send(append())
+
+    def meanwhile() -> None:
+        for _ in range(20):
+            old.send(append())
+        old.vacuum(2)
+
+    old.vacuum(3, Hooked(old.store, {("get", SEGMENT_NAMES): meanwhile}))
+    head = old.log.read_head()
+    assert old.log.keeps(head, head.tags["kept"])

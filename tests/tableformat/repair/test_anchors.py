@@ -22,6 +22,7 @@ from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.faults import Fault, FaultyStore, Stopped
+from tests.manifests.vacuum.world import Hooked
 from tests.tableformat.repair.damaged import repair_as_planned
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -384,3 +385,20 @@ def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
                 assert db.verify(4).is_sound
                 assert db.vacuum(0, force=True).epoch is not None
                 assert open_database(left, limits).verify(4).is_sound
+
+
+@pytest.mark.parametrize("limits", [PLAIN, PAGED, LISTED])
+def test_a_repair_takes_nothing_for_lost_that_a_vacuum_beside_it_removes(limits: Limits) -> None:
+    store = make(limits)
+
+    def meanwhile() -> None:
+        db = open_database(store, limits)
+        for tag in db.tags():
+            db.untag(tag)
+        db.table("a").append(pa.table({"id": [7]}, SCHEMA))
+        db.vacuum(0, force=True)
+
+    log = Log(Hooked(store, {("get", COPIES): meanwhile}), pause=lambda _: None, limits=limits)
+    repaired = rebuild_caches(log)
+    head = open_database(store, limits)._log.read_head()
+    assert (repaired.epoch, repaired.floor) == (head.epoch, head.floor)
