@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark_rules import listed
+
 ROOT = Path(__file__).parent.parent / "spark_ext" / "java" / "src" / "colonnade"
 LAYERS = (
     "store",
@@ -110,6 +112,25 @@ def test_the_list_of_quirks_by_subject_leaves_none_out() -> None:
     listed = (ROOT / "spark" / "quirks" / "package-info.java").read_text()
     names = {path.stem for path in sources("spark.quirks")} - {"package-info"}
     assert set(re.findall(r"\b[A-Z][A-Za-z]+\b", listed)) >= names
+
+
+def test_the_page_about_sessions_lists_each_rule_for_spark() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "spark-sessions.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*) \| ([\d., ]+) \|$", page, re.MULTILINE)
+    rules = listed().values()
+    listed_rows = [(each.name, each.mends.lower(), each.without, each.versions) for each in rules]
+    assert sorted(rows) == sorted(listed_rows)
+
+
+def test_every_rule_and_strategy_is_listed() -> None:
+    kinds = re.compile(r"class (\w+) extends (?:Rule<LogicalPlan>|SparkStrategy|SparkSqlParser)")
+    found = {
+        name[0].lower() + name[1:]
+        for path in ROOT.rglob("*.java")
+        for name in kinds.findall(path.read_text())
+        if not name.startswith("Switched")
+    }
+    assert found == listed().keys()
 
 
 def test_no_type_exists_twice() -> None:

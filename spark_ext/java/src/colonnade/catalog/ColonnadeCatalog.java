@@ -7,7 +7,4 @@ import colonnade.spark.quirks.OwnCatalog;
 public final class ColonnadeCatalog extends DatabaseCatalog {
   /** The first part of the names of its tables. */
   public static final String NAME = OwnCatalog.NAME;
-
-  /** The setting of a session that has the catalog. */
-  public static final String SETTING = "spark.sql.catalog." + NAME;
 }

@@ -1,26 +1,12 @@
 package colonnade.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.AlteredFields;
-import colonnade.spark.quirks.AlteredTexts;
 import colonnade.spark.quirks.AnalyzerRules;
-import colonnade.spark.quirks.ChecksByCatalog;
-import colonnade.spark.quirks.EvolvingInserts;
-import colonnade.spark.quirks.EvolvingWrites;
-import colonnade.spark.quirks.FillGenerated;
-import colonnade.spark.quirks.GivenColumns;
-import colonnade.spark.quirks.KeyedMerges;
-import colonnade.spark.quirks.LoadCatalogFirst;
-import colonnade.spark.quirks.OfferedColumns;
 import colonnade.spark.quirks.OutermostParser;
 import colonnade.spark.quirks.OwnCatalog;
-import colonnade.spark.quirks.RowChanges;
+import colonnade.spark.quirks.SparkRules;
 import colonnade.spark.quirks.SparkVersion;
-import colonnade.spark.quirks.StatedReads;
 import colonnade.spark.quirks.StatementParameters;
-import colonnade.spark.quirks.StreamSession;
-import colonnade.spark.quirks.ToldChange;
-import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.words.Maintenance;
 import java.util.Optional;
 import org.apache.spark.sql.SparkSession;
@@ -39,7 +25,8 @@ import scala.runtime.BoxedUnit;
 public final class SessionExtension extends AbstractFunction1<SparkSessionExtensions, BoxedUnit>
     implements SparkSessionExtensionsProvider {
   private static final OutermostParser.Words WORDS =
-      new OutermostParser.Words(SessionExtension::call, Maintenance::refuseUnknown);
+      new OutermostParser.Words(
+          Maintenance::begins, SessionExtension::call, Maintenance::refuseUnknown);
 
   private static final Function2<SparkSession, ParserInterface, ParserInterface> PARSER =
       (session, others) -> new OutermostParser(others, WORDS);
@@ -81,7 +68,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
   }
 
   private static Optional<String> call(String sql, StatementParameters parameters) {
-    OwnCatalog.makeKnown(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName());
+    OwnCatalog.makeKnown();
     return Maintenance.call(sql, parameters);
   }
 
@@ -91,29 +78,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
       return false;
     }
     extensions.injectParser(PARSER);
-    injectRules(extensions);
+    SparkRules.extend(extensions);
     return true;
-  }
-
-  private static void injectRules(SparkSessionExtensions extensions) {
-    extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
-    extensions.injectPostHocResolutionRule(
-        session -> new AlteredFields(table -> table instanceof ColonnadeTable));
-    extensions.injectPostHocResolutionRule(
-        session -> new ChecksByCatalog(table -> table instanceof ColonnadeTable));
-    extensions.injectPostHocResolutionRule(session -> new OfferedColumns());
-    extensions.injectPostHocResolutionRule(session -> new FillGenerated());
-    extensions.injectResolutionRule(session -> new KeyedMerges());
-    extensions.injectHintResolutionRule(
-        session -> new OwnCatalog(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName()));
-    extensions.injectHintResolutionRule(StreamSession::new);
-    extensions.injectHintResolutionRule(session -> new EvolvingWrites());
-    extensions.injectHintResolutionRule(session -> new EvolvingInserts());
-    extensions.injectHintResolutionRule(session -> new GivenColumns());
-    extensions.injectHintResolutionRule(session -> new ToldChange());
-    extensions.injectHintResolutionRule(session -> new RowChanges());
-    extensions.injectHintResolutionRule(session -> new StatedReads());
-    extensions.injectHintResolutionRule(
-        session -> new AlteredTexts(table -> table instanceof ColonnadeTable));
   }
 }

@@ -37,7 +37,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
   /** The catalog. A writer asks for it before any rule of the extension runs. */
   @Override
   public String extractCatalog(CaseInsensitiveStringMap options) {
-    OwnCatalog.makeKnown(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName());
+    OwnCatalog.makeKnown();
     return ColonnadeCatalog.NAME;
   }
 

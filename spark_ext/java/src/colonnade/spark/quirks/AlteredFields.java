@@ -1,6 +1,6 @@
 package colonnade.spark.quirks;
 
-import java.util.function.Predicate;
+import colonnade.spark.table.TableAtEpoch;
 import org.apache.spark.sql.catalyst.analysis.ResolvedFieldName;
 import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.plans.logical.AlterColumnSpec;
 import org.apache.spark.sql.catalyst.plans.logical.AlterColumns;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
@@ -51,19 +50,12 @@ public final class AlteredFields extends Rule<LogicalPlan> {
         }
       };
 
-  private final Predicate<Table> ours;
-
-  /** Makes the rule for tables whose catalog can make such changes. */
-  public AlteredFields(Predicate<Table> ours) {
-    this.ours = ours;
-  }
-
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     boolean applies =
         plan instanceof AlterColumns alter
             && alter.table() instanceof ResolvedTable found
-            && ours.test(found.table());
+            && found.table() instanceof TableAtEpoch;
     return applies ? plan.transformExpressions(RESTATE) : plan;
   }
 

@@ -1,6 +1,6 @@
 package colonnade.spark.quirks;
 
-import java.util.function.Predicate;
+import colonnade.spark.table.TableAtEpoch;
 import org.apache.spark.sql.catalyst.analysis.ResolvedFieldName;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFieldName;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable;
@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.plans.logical.AlterColumns;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.connector.catalog.CatalogV2Util;
-import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.CharType;
 import org.apache.spark.sql.types.StringType;
@@ -33,13 +32,6 @@ import scala.runtime.AbstractPartialFunction;
  * resolved, and compares their types with the new ones.
  */
 public final class AlteredTexts extends Rule<LogicalPlan> {
-  private final Predicate<Table> ours;
-
-  /** Makes the rule for tables whose catalog can make such changes. */
-  public AlteredTexts(Predicate<Table> ours) {
-    this.ours = ours;
-  }
-
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     if (!(plan instanceof AlterColumns alter)
@@ -48,7 +40,7 @@ public final class AlteredTexts extends Rule<LogicalPlan> {
       return plan;
     }
     return NamedTables.find(named.multipartIdentifier())
-        .filter(relation -> ours.test(relation.table()))
+        .filter(relation -> relation.table() instanceof TableAtEpoch)
         .map(relation -> CatalogV2Util.v2ColumnsToStructType(relation.table().columns()))
         .map(declared -> plan.transformExpressions(new Declared(declared)))
         .orElse(plan);

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.analysis.Analyzer;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -107,12 +106,8 @@ public final class AnalyzerRules {
 
   private static List<Rule<LogicalPlan>> missing(
       Seq<Rule<LogicalPlan>> present, Seq<Rule<LogicalPlan>> wanted) {
-    Set<Class<?>> known =
-        CollectionConverters.asJava(present).stream()
-            .map(Object::getClass)
-            .collect(Collectors.toSet());
     return CollectionConverters.asJava(wanted).stream()
-        .filter(rule -> !known.contains(rule.getClass()))
+        .filter(rule -> !present.contains(rule))
         .toList();
   }
 }

@@ -23,8 +23,6 @@ import scala.runtime.AbstractPartialFunction;
  * DataSourceV2ScanRelation}.
  */
 final class AnswersAsRows extends Rule<LogicalPlan> {
-  static final Rule<LogicalPlan> RULE = new AnswersAsRows();
-
   private static final AbstractPartialFunction<LogicalPlan, LogicalPlan> REPLACE =
       new AbstractPartialFunction<>() {
         @Override

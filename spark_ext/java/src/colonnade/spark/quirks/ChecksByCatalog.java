@@ -1,14 +1,13 @@
 package colonnade.spark.quirks;
 
+import colonnade.spark.table.TableAtEpoch;
 import java.util.List;
-import java.util.function.Predicate;
 import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
 import org.apache.spark.sql.catalyst.plans.logical.AddCheckConstraint;
 import org.apache.spark.sql.catalyst.plans.logical.AddConstraint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
-import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.jdk.javaapi.CollectionConverters;
@@ -23,13 +22,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * AddConstraint}, without a look at the rows.
  */
 public final class ChecksByCatalog extends Rule<LogicalPlan> {
-  private final Predicate<Table> ours;
-
-  /** Makes the rule for tables whose catalog checks the rows of new constraints itself. */
-  public ChecksByCatalog(Predicate<Table> ours) {
-    this.ours = ours;
-  }
-
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     if (!(plan instanceof AddCheckConstraint add) || !add.resolved()) {
@@ -38,7 +30,7 @@ public final class ChecksByCatalog extends Rule<LogicalPlan> {
     List<LogicalPlan> read = CollectionConverters.asJava(add.child().collectLeaves());
     if (read.size() != 1
         || !(read.get(0) instanceof DataSourceV2Relation relation)
-        || !ours.test(relation.table())
+        || !(relation.table() instanceof TableAtEpoch)
         || relation.catalog().isEmpty()
         || readsOtherRows(add.child())) {
       return plan;

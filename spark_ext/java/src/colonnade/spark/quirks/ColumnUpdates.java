@@ -15,8 +15,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Seen on Spark 4.1 and 4.3: {@code WriteDelta}, whose write is planned when a strategy meets it.
  */
 final class ColumnUpdates extends SparkStrategy {
-  static final SparkStrategy STRATEGY = new ColumnUpdates();
-
   /** Marks a plan that is below a {@link ColumnUpdateExec} already. */
   private static final TreeNodeTag<Boolean> MET = new TreeNodeTag<>("colonnade.replaceColumns");
 

@@ -4,6 +4,7 @@ import java.lang.reflect.Field;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
@@ -41,11 +42,13 @@ public final class OutermostParser extends SparkSqlParser {
   /**
    * Statements that no other parser should read.
    *
+   * @param begin whether a text begins as one of them does
    * @param known returns the statement that a text with the values of its parameters means in
    *     Spark's words; nothing for other texts
    * @param refuseUnknown may refuse a text that none of the other parsers knows
    */
   public record Words(
+      Predicate<String> begin,
       BiFunction<String, StatementParameters, Optional<String>> known,
       Consumer<String> refuseUnknown) {}
 
@@ -107,6 +110,9 @@ public final class OutermostParser extends SparkSqlParser {
 
   private LogicalPlan plan(
       String sql, StatementParameters parameters, Parse<LogicalPlan> parse) {
+    if (!words.begin().test(sql) || !RuleSwitch.isOn(OutermostParser.class)) {
+      return others(sql, parse);
+    }
     Optional<String> known = words.known().apply(sql, parameters);
     try {
       return known.isPresent() ? others.parsePlan(known.get()) : parse.from(sql);

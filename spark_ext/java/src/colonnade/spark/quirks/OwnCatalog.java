@@ -17,27 +17,18 @@ public final class OwnCatalog extends Rule<LogicalPlan> {
   public static final String NAME = "colonnade";
 
   private static final String CATALOGS = "spark.sql.catalog.";
-
-  private final String setting;
-  private final String catalog;
-
-  /** Creates the rule for the setting of a catalog and the name of its class. */
-  public OwnCatalog(String setting, String catalog) {
-    this.setting = setting;
-    this.catalog = catalog;
-  }
+  private static final String CLASS = "colonnade.catalog.ColonnadeCatalog";
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
-    makeKnown(setting, catalog);
+    makeKnown();
     return plan;
   }
 
-  /** Sets a catalog in the session of this thread unless it has one of this name. */
-  public static void makeKnown(String setting, String catalog) {
-    SQLConf conf = SQLConf.get();
-    if (!conf.contains(setting)) {
-      conf.setConfString(setting, catalog);
+  /** Gives the session of this thread the catalog, unless it has one of this name. */
+  public static void makeKnown() {
+    if (!isCatalog(NAME) && RuleSwitch.isOn(OwnCatalog.class)) {
+      SQLConf.get().setConfString(CATALOGS + NAME, CLASS);
     }
   }
 

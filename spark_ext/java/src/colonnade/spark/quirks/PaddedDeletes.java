@@ -19,8 +19,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * DataSourceV2ScanRelation}.
  */
 final class PaddedDeletes extends SparkStrategy {
-  static final SparkStrategy STRATEGY = new PaddedDeletes();
-
   @Override
   public Seq<SparkPlan> apply(LogicalPlan plan) {
     List<SparkPlan> planned = List.of(); // Spark goes on

@@ -64,8 +64,6 @@ import scala.runtime.AbstractPartialFunction;
  * The constructor of {@code DynamicPruningSubquery} has one more parameter, an option, on 4.3.
  */
 final class ReducedMerges extends Rule<LogicalPlan> {
-  static final Rule<LogicalPlan> RULE = new ReducedMerges();
-
   private static final JoinHint BROADCAST_KEYS =
       new JoinHint(Option.empty(), Option.apply(new HintInfo(Option.apply(BROADCAST$.MODULE$))));
 

@@ -23,26 +23,19 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class SessionRules {
   private SessionRules() {}
 
-  /** Adds the rules that every session needs which loads a Colonnade table. */
-  public static void use() {
-    addRule(AnswersAsRows.RULE);
-    addRule(ReducedMerges.RULE);
-    addStrategy(ViewChanges.STRATEGY);
-    addStrategy(PaddedDeletes.STRATEGY);
-    addStrategy(ColumnUpdates.STRATEGY);
-    addStrategy(ShownGenerated.STRATEGY);
-  }
-
-  private static void addRule(Rule<LogicalPlan> rule) {
+  /** Adds a rule that Spark applies after those of its own optimizer. */
+  static void addRule(Rule<LogicalPlan> rule) {
+    Rule<LogicalPlan> switched = new SwitchedRule(rule);
     withMethods(
         methods ->
-            add(rule, methods::extraOptimizations, methods::extraOptimizations_$eq));
+            add(switched, methods::extraOptimizations, methods::extraOptimizations_$eq));
   }
 
   /** Adds a strategy that Spark asks before its own, unless the session has it already. */
   public static void addStrategy(SparkStrategy strategy) {
+    SparkStrategy switched = new SwitchedStrategy(strategy);
     withMethods(
-        methods -> add(strategy, methods::extraStrategies, methods::extraStrategies_$eq));
+        methods -> add(switched, methods::extraStrategies, methods::extraStrategies_$eq));
   }
 
   private static void withMethods(Consumer<ExperimentalMethods> change) {

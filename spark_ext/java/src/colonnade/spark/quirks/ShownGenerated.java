@@ -30,8 +30,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * and each constraint.
  */
 final class ShownGenerated extends SparkStrategy {
-  static final SparkStrategy STRATEGY = new ShownGenerated();
-
   @Override
   public Seq<SparkPlan> apply(LogicalPlan plan) {
     boolean applies =

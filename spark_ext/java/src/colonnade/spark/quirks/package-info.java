@@ -6,8 +6,9 @@
  *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag,
  *                            FrameLayout
  *   the version of Spark     SparkVersion
- *   rules of a session       SessionRules, AnalyzerRules, OwnCatalog, LoadCatalogFirst,
- *                            StreamSession, ViewChanges, PaddedDeletes, OutermostParser
+ *   rules of a session       SparkRules, RuleSwitch, SwitchedRule, SwitchedStrategy, SessionRules,
+ *                            AnalyzerRules, OwnCatalog, LoadCatalogFirst,
+ *                            StreamSession, PaddedDeletes, OutermostParser,
  *                            StatementParameters
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault

@@ -8,7 +8,7 @@ import colonnade.spark.quirks.CharComparisons;
 import colonnade.spark.quirks.FrameLayout;
 import colonnade.spark.quirks.IdentityChecks;
 import colonnade.spark.quirks.PlannedQuery;
-import colonnade.spark.quirks.SessionRules;
+import colonnade.spark.quirks.SparkRules;
 import colonnade.spark.scan.ColonnadeScanBuilder;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.ReadOptions;
@@ -120,7 +120,7 @@ public class ColonnadeTable extends TableAtEpoch
    * newest epoch.
    */
   public static ColonnadeTable load(String path, Map<String, String> options) {
-    SessionRules.use();
+    SparkRules.use();
     Map<String, Object> args = PlannedQuery.with(Map.of("path", path, "options", options));
     return of(Planner.call("load", args), true, false, Map.of());
   }
@@ -130,7 +130,7 @@ public class ColonnadeTable extends TableAtEpoch
    * key, also where no row of the table has that key. The options are those of {@link #load}.
    */
   public static ColonnadeTable loadStatics(String path, Map<String, String> options) {
-    SessionRules.use();
+    SparkRules.use();
     Map<String, Object> args = Map.of("path", path, "options", options, "statics", true);
     return of(Planner.call("load", PlannedQuery.with(args)), true, false, Map.of());
   }
@@ -304,6 +304,13 @@ public class ColonnadeTable extends TableAtEpoch
    */
   @Override
   public boolean canDeleteWhere(Predicate[] filters) {
+    if (!isDeletedFrom()) { // Spark has put the table into the place of a view
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          "DELETE does not change tables through a view; name the table itself, which is "
+              + path()
+              + ".");
+    }
     if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
       return false; // the plan of such a statement shows its filters
     }

@@ -4,7 +4,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.ColumnValues;
-import colonnade.spark.quirks.SessionRules;
+import colonnade.spark.quirks.SparkRules;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -74,7 +74,7 @@ public final class ColumnFill {
   }
 
   private static ColonnadeTable load(String path) {
-    SessionRules.use();
+    SparkRules.use();
     return ColonnadeTable.load(path, Map.of()).asStored();
   }
 

@@ -55,18 +55,21 @@ public final class Maintenance {
     in = new Tokens(sql);
   }
 
+  /** Whether a text begins with a word of such statements. */
+  public static boolean begins(String sql) {
+    String first = firstWord(sql);
+    return UNKNOWN.contains(first) || KNOWN.contains(first);
+  }
+
   /**
    * Returns the CALL that a text means; nothing if the text is for another parser. The values of
-   * parameters are written into it, because a CALL gives some parts of the text as texts.
+   * parameters are written into it, because a CALL gives some parts of the text as texts. Requires:
+   * {@link #begins}.
    *
    * <p>Refuses a statement about a table of Colonnade that is not complete, or that Colonnade does
    * not have.
    */
   public static Optional<String> call(String sql, StatementParameters parameters) {
-    String first = firstWord(sql);
-    if (!UNKNOWN.contains(first) && !KNOWN.contains(first)) {
-      return Optional.empty();
-    }
     String said = new VariableSubstitution().substitute(sql);
     return new Maintenance(Tokens.filled(said, parameters)).call();
   }
