@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-LIST = Path(__file__).parents[1] / "spark_ext/java/src/colonnade/spark/quirks/SparkRules.java"
+LIST = Path(__file__).parents[1] / "spark_ext/java/src/colonnade/spark/quirks/rules/SparkRules.java"
 
 _RULE = re.compile(
     r'rule\("(?P<name>\w+)",\s*Mends\.(?P<mends>\w+),\s*(?P<versions>\w+|"[^"]+"),'

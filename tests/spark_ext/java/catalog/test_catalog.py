@@ -293,7 +293,7 @@ def test_a_spark_that_is_too_old_is_refused_where_the_jar_is_loaded_first(
 ) -> None:
     """Spark 4.0 otherwise makes the session, and each statement of it lacks a class."""
     versions = ["3.5.9", "4.0.5", "4.0.0-amzn-1", "4.1.4", "4.3.0.dev1", "10.0.0", "unknown"]
-    jvm = "spark._jvm.colonnade.spark.quirks.SparkVersion"
+    jvm = "spark._jvm.colonnade.spark.quirks.session.SparkVersion"
     found = spark.run(f"[{jvm}.isSupported(each) for each in {versions}]")
     assert found == [is_supported(each) for each in versions]
     sentence = spark.run(f"{jvm}.refusal('4.0.5')")

@@ -1,7 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.spark.catalog.DatabaseCatalog;
-import colonnade.spark.quirks.OwnCatalog;
+import colonnade.spark.quirks.session.OwnCatalog;
 
 /** The catalog {@code colonnade}, under the name that users put into {@code spark.sql.catalog}. */
 public final class ColonnadeCatalog extends DatabaseCatalog {

@@ -1,12 +1,12 @@
 package colonnade.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.AnalyzerRules;
-import colonnade.spark.quirks.OutermostParser;
-import colonnade.spark.quirks.OwnCatalog;
-import colonnade.spark.quirks.SparkRules;
-import colonnade.spark.quirks.SparkVersion;
-import colonnade.spark.quirks.StatementParameters;
+import colonnade.spark.quirks.rules.SparkRules;
+import colonnade.spark.quirks.session.AnalyzerRules;
+import colonnade.spark.quirks.session.OutermostParser;
+import colonnade.spark.quirks.session.OwnCatalog;
+import colonnade.spark.quirks.session.SparkVersion;
+import colonnade.spark.quirks.session.StatementParameters;
 import colonnade.spark.words.Maintenance;
 import java.util.Optional;
 import org.apache.spark.sql.SparkSession;

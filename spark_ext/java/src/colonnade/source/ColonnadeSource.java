@@ -6,7 +6,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.DataFramePath;
 import colonnade.spark.catalog.StreamedWrites;
 import colonnade.spark.catalog.Warehouse;
-import colonnade.spark.quirks.OwnCatalog;
+import colonnade.spark.quirks.session.OwnCatalog;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.GivenPath;
 import colonnade.spark.table.ReadOptions;

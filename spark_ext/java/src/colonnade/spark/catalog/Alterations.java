@@ -1,8 +1,8 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.CachedReads;
-import colonnade.spark.quirks.Caller;
+import colonnade.spark.quirks.reads.CachedReads;
+import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.CachedReads;
+import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.sink.ColumnFill;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;

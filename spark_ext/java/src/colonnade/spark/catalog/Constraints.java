@@ -1,9 +1,9 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.CheckCondition;
-import colonnade.spark.quirks.ContradictingRow;
-import colonnade.spark.quirks.ReadColumns;
+import colonnade.spark.quirks.expressions.ReadColumns;
+import colonnade.spark.quirks.tables.CheckCondition;
+import colonnade.spark.quirks.tables.ContradictingRow;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;

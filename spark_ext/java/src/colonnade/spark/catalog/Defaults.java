@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.FoldedDefault;
+import colonnade.spark.quirks.tables.FoldedDefault;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.ExpressionTree;
 import java.util.HashMap;

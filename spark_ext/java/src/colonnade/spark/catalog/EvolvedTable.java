@@ -1,6 +1,6 @@
 package colonnade.spark.catalog;
 
-import colonnade.spark.quirks.Caller;
+import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.List;
 import java.util.Map;

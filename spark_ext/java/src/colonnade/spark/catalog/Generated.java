@@ -1,9 +1,9 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.ComputedExpression;
-import colonnade.spark.quirks.ReadColumns;
-import colonnade.spark.quirks.RunningStatement;
+import colonnade.spark.quirks.expressions.ComputedExpression;
+import colonnade.spark.quirks.expressions.ReadColumns;
+import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.table.GeneratedColumn;
 import java.util.ArrayList;
 import java.util.Arrays;

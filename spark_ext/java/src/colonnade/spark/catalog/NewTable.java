@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.FrameLayout;
+import colonnade.spark.quirks.statement.FrameLayout;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.sink.ColonnadeWriteBuilder;
 import colonnade.spark.sink.PlannedWrite;

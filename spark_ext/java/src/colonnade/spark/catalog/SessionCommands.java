@@ -1,6 +1,6 @@
 package colonnade.spark.catalog;
 
-import colonnade.spark.quirks.SessionRules;
+import colonnade.spark.quirks.rules.SessionRules;
 import colonnade.spark.sink.ColonnadeTable;
 import java.net.URI;
 import java.util.ArrayList;

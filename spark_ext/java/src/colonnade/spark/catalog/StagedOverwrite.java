@@ -1,8 +1,8 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.Caller;
-import colonnade.spark.quirks.RunningStatement;
+import colonnade.spark.quirks.statement.Caller;
+import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.sink.ColonnadeWriteBuilder;
 import colonnade.spark.sink.PlannedWrite;

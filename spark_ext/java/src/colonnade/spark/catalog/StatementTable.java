@@ -1,6 +1,6 @@
 package colonnade.spark.catalog;
 
-import colonnade.spark.quirks.OwnCatalog;
+import colonnade.spark.quirks.session.OwnCatalog;
 import colonnade.spark.table.GivenPath;
 import java.util.ArrayList;
 import java.util.List;

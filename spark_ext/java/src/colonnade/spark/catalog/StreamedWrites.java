@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.Caller;
+import colonnade.spark.quirks.statement.Caller;
 
 /** Streams of Spark that would write to a table, which only {@code foreachBatch} can do. */
 public final class StreamedWrites {

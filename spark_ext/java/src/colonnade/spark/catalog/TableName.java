@@ -2,7 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.PlannedQuery;
+import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.table.GivenPath;
 import java.util.ArrayList;
 import java.util.List;

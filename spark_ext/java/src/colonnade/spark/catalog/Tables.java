@@ -2,7 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.PlannedQuery;
+import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Map;
 import java.util.Set;

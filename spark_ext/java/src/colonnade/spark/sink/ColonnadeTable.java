@@ -3,12 +3,12 @@ package colonnade.spark.sink;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Json;
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.Caller;
-import colonnade.spark.quirks.CharComparisons;
-import colonnade.spark.quirks.FrameLayout;
-import colonnade.spark.quirks.IdentityChecks;
-import colonnade.spark.quirks.PlannedQuery;
-import colonnade.spark.quirks.SparkRules;
+import colonnade.spark.quirks.rules.SparkRules;
+import colonnade.spark.quirks.statement.Caller;
+import colonnade.spark.quirks.statement.FrameLayout;
+import colonnade.spark.quirks.statement.PlannedQuery;
+import colonnade.spark.quirks.tables.CharComparisons;
+import colonnade.spark.quirks.writes.IdentityChecks;
 import colonnade.spark.scan.ColonnadeScanBuilder;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.ReadOptions;
@@ -33,8 +33,8 @@ import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
-import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.ScanBuilder;
@@ -307,9 +307,7 @@ public class ColonnadeTable extends TableAtEpoch
     if (!isDeletedFrom()) { // Spark has put the table into the place of a view
       throw ColonnadeException.unchecked(
           "COLONNADE_INVALID_INPUT",
-          "DELETE does not change tables through a view; name the table itself, which is "
-              + path()
-              + ".");
+          "DELETE does not change tables through a view; name the table itself: " + path() + ".");
     }
     if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
       return false; // the plan of such a statement shows its filters
@@ -325,10 +323,7 @@ public class ColonnadeTable extends TableAtEpoch
     RowChangeBuilder.delete(this, filters, Map.of());
   }
 
-  /**
-   * Deletes the selected rows with the options of the statement. Spark 4.1 does not pass these
-   * options.
-   */
+  /** Deletes the selected rows with the options of the statement, which Spark 4.1 does not pass. */
   public void deleteWhere(Predicate[] filters, CaseInsensitiveStringMap options) {
     RowChangeBuilder.delete(this, filters, options.asCaseSensitiveMap());
   }

@@ -1,7 +1,7 @@
 package colonnade.spark.sink;
 
-import colonnade.spark.quirks.MergeJoin;
-import colonnade.spark.quirks.SparkCondition;
+import colonnade.spark.quirks.changes.MergeJoin;
+import colonnade.spark.quirks.writes.SparkCondition;
 import colonnade.spark.table.ExpressionTree;
 import java.util.List;
 import java.util.Locale;

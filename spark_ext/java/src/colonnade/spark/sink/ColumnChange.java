@@ -1,7 +1,7 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.SetColumns;
+import colonnade.spark.quirks.changes.SetColumns;
 import colonnade.write.RewrittenColumns;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package colonnade.spark.sink;
 
-import colonnade.spark.quirks.IdentityEndpoint;
+import colonnade.spark.quirks.writes.IdentityEndpoint;
 import colonnade.write.IdentitySource;
 
 /**

@@ -2,11 +2,11 @@ package colonnade.spark.sink;
 
 import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.CachedReads;
-import colonnade.spark.quirks.IdentityEndpoint;
-import colonnade.spark.quirks.KeyedMerges;
-import colonnade.spark.quirks.SparkCondition;
-import colonnade.spark.quirks.ToldChange;
+import colonnade.spark.quirks.changes.KeyedMerges;
+import colonnade.spark.quirks.changes.ToldChange;
+import colonnade.spark.quirks.reads.CachedReads;
+import colonnade.spark.quirks.writes.IdentityEndpoint;
+import colonnade.spark.quirks.writes.SparkCondition;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.PartitionLayout;

@@ -1,10 +1,10 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.quirks.AssignedColumns;
-import colonnade.spark.quirks.MergeJoin;
-import colonnade.spark.quirks.NamedColumns;
-import colonnade.spark.quirks.ToldChange;
+import colonnade.spark.quirks.changes.AssignedColumns;
+import colonnade.spark.quirks.changes.MergeJoin;
+import colonnade.spark.quirks.changes.NamedColumns;
+import colonnade.spark.quirks.changes.ToldChange;
 import colonnade.spark.table.RowColumn;
 import java.util.List;
 import java.util.Map;

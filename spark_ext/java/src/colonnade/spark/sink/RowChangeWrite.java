@@ -1,6 +1,6 @@
 package colonnade.spark.sink;
 
-import colonnade.spark.quirks.SetColumns;
+import colonnade.spark.quirks.changes.SetColumns;
 import colonnade.write.RowChangeWriterFactory;
 import colonnade.write.WriteTask;
 import java.util.List;

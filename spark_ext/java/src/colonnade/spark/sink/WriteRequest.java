@@ -1,9 +1,9 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
-import colonnade.spark.quirks.GivenColumns;
-import colonnade.spark.quirks.PlannedQuery;
-import colonnade.spark.quirks.StatementTag;
+import colonnade.spark.quirks.statement.PlannedQuery;
+import colonnade.spark.quirks.statement.StatementTag;
+import colonnade.spark.quirks.writes.GivenColumns;
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.PartitionLayout;
 import colonnade.write.RowCheck;

@@ -2,7 +2,7 @@ package colonnade.spark.words;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.StatementTable;
-import colonnade.spark.quirks.StatementParameters;
+import colonnade.spark.quirks.session.StatementParameters;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;

@@ -1,6 +1,6 @@
 package colonnade.spark.words;
 
-import colonnade.spark.quirks.StatementParameters;
+import colonnade.spark.quirks.session.StatementParameters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
