@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from colonnade.manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+)
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import (
     DropTable,
@@ -17,6 +24,8 @@ from colonnade.manifests.model.operations import (
     SetProperties,
     Txn,
 )
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -75,6 +84,25 @@ def test_an_append_conflicts_with_columns_that_its_rows_do_not_fit() -> None:
     with pytest.raises(ConflictError, match="columns of table 'orders' changed after epoch 1"):
         log.commit(append(entry()), base)
     assert log.commit(append(entry()), head).epoch == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "least_wrong"), [("time_ms", lambda head: head.time_ms), ("base", lambda head: 2)]
+)
+def test_an_epoch_is_refused_that_is_not_later_than_its_predecessor_and_its_base(
+    key: str, least_wrong: Callable[[Snapshot], int]
+) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    head = with_orders(store, log)
+    log.commit(append(), head)
+    epoch = read_slot(store, 2)
+    assert epoch is not None
+    wrong = epoch.model_copy(update={key: least_wrong(head)})
+    with pytest.raises(CorruptionError, match="Epoch 2 is not later than the one before it"):
+        apply_epoch(head, wrong)
+    right = epoch.model_copy(update={key: least_wrong(head) + (1 if key == "time_ms" else -1)})
+    assert apply_epoch(head, right).epoch == 2
 
 
 AGAIN = TableId("00000000000000aa")
