@@ -103,6 +103,7 @@ class Work:
         return self._statement("DELETE FROM {t} WHERE " + self._scattered())
 
     def update(self) -> Timed:
+        self._place = self._lineitem
         return self._statement("UPDATE {t} SET l_comment = 'changed' WHERE " + self._scattered())
 
     def merge(self) -> Timed:
