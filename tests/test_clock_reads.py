@@ -42,6 +42,7 @@ KNOWN: dict[str, set[str]] = {
         "whether a round compacts again, which destroys nothing"
     },
     "tableformat/progress.py": {ELAPSED},
+    "tableformat/table/get.py": {READS},
     "tableformat/table/design.py": {"when the rows of a new table, which has none, were written"},
     "tableformat/table/report/report.py": {SHOWN},
     "tableformat/table/table.py": {READS},

@@ -12,7 +12,7 @@ from colonnade.spark_ext.settings import TRANSACTION
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
-SETTING = r"spark\.colonnade\.(?!storage)[a-zA-Z.]*[a-zA-Z]"
+SETTING = r"spark\.colonnade\.(?!storage|rule)[a-zA-Z.]*[a-zA-Z]"
 
 
 def test_the_page_names_every_procedure_and_table() -> None:
