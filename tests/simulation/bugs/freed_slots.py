@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.epochs import slot_reader
+from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.log.log import Log
@@ -17,6 +20,7 @@ from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum import run
 from colonnade.manifests.vacuum.freeing import free_blocks
 from tests.simulation.actors.litterer import Litterer
@@ -41,11 +45,38 @@ def _marked_too_far(log: Log, head: Snapshot, seen_s: float, freed: range) -> No
     free_blocks(log, replace(head, floor=end), seen_s, freed)
 
 
+_unasked = ContextVar("_unasked", default=False)
+
+
+@contextmanager
+def _no_mark() -> Iterator[None]:
+    """Within this, in this thread alone, no slot was freed for a reader that asks."""
+    token = _unasked.set(True)
+    try:
+        yield
+    finally:
+        _unasked.reset(token)
+
+
+def _asks(store: ObjectStore, blocks: SlotBlocks, slot: int) -> bool:
+    return not _unasked.get() and is_freed(store, blocks, slot)
+
+
+@contextmanager
+def _unmarked(owner: type, method: str, mistake: Callable[..., Any]) -> Iterator[None]:
+    """Plant a mistake that uses `_no_mark`. Threads of a run take turns within its methods."""
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(owner, method, mistake))
+        for module in ("reading.following", "epochs.slots"):
+            stack.enter_context(patch(f"colonnade.manifests.{module}.is_freed", _asks))
+        yield
+
+
 def _follow_whatever_is_there(
     log: LogReader, state: Snapshot, target: int | None, slots: SlotReader
 ) -> Snapshot | None:
     """No reader asks whether the slot of the last epoch was freed."""
-    with patch("colonnade.manifests.reading.following.is_freed", lambda *_: False):
+    with _no_mark():
         return _real_follow_log(log, state, target, slots)
 
 
@@ -57,7 +88,7 @@ _real_check_end = SlotReader.check_end
 
 def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: SlotBlocks) -> Any:
     """No reader asks whether a free slot was freed."""
-    with patch("colonnade.manifests.epochs.slots.is_freed", lambda *_: False):
+    with _no_mark():
         return _real_check_end(slots, number, blocks)
 
 
@@ -111,7 +142,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a free slot is taken for the end of the log",
-        lambda: patch.object(SlotReader, "check_end", _check_end_without_a_mark),
+        lambda: _unmarked(SlotReader, "check_end", _check_end_without_a_mark),
         actors=SLEEPY,
         seeds=100,
     ),
@@ -123,7 +154,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "what is in a freed slot is taken for an epoch of the log",
-        lambda: patch.object(LogReader, "_follow", _follow_whatever_is_there),
+        lambda: _unmarked(LogReader, "_follow", _follow_whatever_is_there),
         actors=SLEEPY,
         long=True,
         seeds=100,
