@@ -55,7 +55,7 @@ REQUESTS = 60.0
 MANY_TABLES = f"of {TABLES:,} of {COLUMNS} columns"
 MANY_TAGS = f"of a database with {TAGS} tags"
 READ_WHOLE = (MANY_TABLES, MANY_TAGS)
-"""Databases of which a vacuum reads what has not changed, too."""
+"""Databases whose vacuum also reads what has not changed: it is judged by its own time."""
 
 Build: TypeAlias = Callable[[Path], None]
 
