@@ -118,6 +118,41 @@ def test_values_expire_and_their_rows_stay_also_for_conditions_and_updates() -> 
     assert found == ["n2", "n3"], "nothing was purged"
 
 
+def test_a_rowset_hides_a_deleted_range_and_expired_values_at_once_for_all_statements() -> None:
+    lives = {"ttl.note": "1 hour", "ttl.column": "ts"}
+    world = Clocked(SCHEMA, lives, primary_key=["id"], sort_key=["id"])
+    start = world.now_ms
+
+    def seen() -> list[tuple[int, str | None]]:
+        found = world.table.scan(["id", "note"]).to_arrow().to_pylist()
+        return sorted((each["id"], each["note"]) for each in found)
+
+    old, young = start - HOUR_MS, start + HOUR_MS
+    world.table.append(rows(*(row(id, young if id % 2 else old) for id in range(1, 9))))
+    world.table.delete_range("id BETWEEN 3 AND 6")
+    assert world.table._state.range_tombstones, "no row was read"
+    world.now_ms = start + HOUR_MS // 2
+    assert seen() == [(1, "n1"), (2, None), (7, "n7"), (8, None)]
+    found = world.table.get([*range(9)], ["id", "note"]).to_pylist()
+    assert [(each["id"], each["note"]) for each in found] == seen()
+    world.table.add_column("copy", pa.string(), lambda given: given["note"], columns=["note"])
+    world.table.update({"gone": moment(start).replace(tzinfo=None)}, "note IS NULL")
+    gone = world.table.scan(["id"], where="gone IS NOT NULL")
+    assert ids(gone) == [2, 8]
+    world.table.upsert(world.table.scan(where="id = 8").to_arrow().set_column(0, "id", [[4]]))
+    assert seen() == [(1, "n1"), (2, None), (4, None), (7, "n7"), (8, None)]
+    assert world.table.delete("note IS NULL AND id < 8").rows_deleted == 2
+    world.table.optimize().option("deleted-share", 0).executeCompaction()
+    assert seen() == [(1, "n1"), (7, "n7"), (8, None)]
+    copies = world.table.scan(["id", "copy"]).to_arrow().to_pylist()
+    assert sorted((each["id"], each["copy"]) for each in copies) == [
+        (1, "n1"),
+        (7, "n7"),
+        (8, None),
+    ]
+    assert not world.table.verify(4).findings
+
+
 def test_a_computed_column_sees_expired_values_as_null_and_leaves_them_stored() -> None:
     world = Clocked(SCHEMA, {"ttl.note": "1 hour", "ttl.column": "ts"})
     start = world.now_ms
