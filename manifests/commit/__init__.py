@@ -1,6 +1,7 @@
 """How a change gets its slot: what it conflicts with, how it is rebased, how it is sent.
 
     change.py                             a change that a writer wants to commit
+    conflict_table.py                     what becomes of a kind of change after each other kind
     conflicts.py  vacuum_conflicts.py     may it follow later epochs?
     column_conflicts.py                   is its data right under the columns that a table has now?
     name_conflicts.py  constraint_conflicts.py  key_conflicts.py  identity_draws.py

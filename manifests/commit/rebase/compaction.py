@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from pyroaring import FrozenBitMap
 
+from colonnade.manifests.commit.conflict_table import Kind, Rule, rule
 from colonnade.manifests.commit.rebase.origin import read_origin
 from colonnade.manifests.commit.rebase.row_map import RowMap, row_map
 from colonnade.manifests.commit.rebase.targets import (
@@ -92,7 +93,7 @@ def carry_through(
     moves = vectors.moves(op)
     for index, target in moved:
         for each in target.changes if target else ():
-            if each.kind == "replace":
+            if rule(each.kind, Kind.COMPACTION) is Rule.SAME_ROWSET:
                 raise Overlap(op.inputs[index].rowset, each.rows, of_columns_only=True)
             for output, rows in moves.carry(index, each.rows).items():
                 rowset = first_id + output

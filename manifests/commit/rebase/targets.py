@@ -12,6 +12,7 @@ from typing import Literal
 
 from pyroaring import BitMap, FrozenBitMap
 
+from colonnade.manifests.commit.conflict_table import Kind, Rule, rule
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import DeletionVectorEntry
@@ -56,8 +57,8 @@ class ChangedRows:
         """
         if self.columns & columns:
             return True  # each column segment has all rows, and only one of the two can stay
-        moved = self.kind in ("update", "merge")
-        concerned = moved or self.reads is None or bool(self.reads & columns)
+        of_any = rule(self.kind, Kind.REPLACE) is Rule.SAME_ROW
+        concerned = of_any or self.reads is None or bool(self.reads & columns)
         return concerned and bool(self.rows & changed)
 
 
@@ -103,8 +104,7 @@ class TargetRowSet:
         changes = []
         for each in self.changes:
             met = each.rows & theirs
-            may_go = kind == "delete" and each.kind in ("delete", "replace")
-            if met and (overwrites or not may_go):
+            if met and (overwrites or rule(each.kind, kind) is Rule.SAME_ROW):
                 raise Overlap(self.found.id, met)
             changes.append(replace(each, rows=each.rows - met))
         return TargetRowSet(replace(self.found, deleted=deleted, vector=vector), tuple(changes))

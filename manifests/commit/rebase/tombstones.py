@@ -13,6 +13,7 @@ from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import with_same_types
+from colonnade.manifests.commit.conflict_table import Kind, Rule, rule
 from colonnade.manifests.commit.rebase.reads import is_serializable
 from colonnade.manifests.commit.rebase.targets import conflict, with_columns_of
 from colonnade.manifests.ids import TableId
@@ -97,7 +98,7 @@ def _changes_any(
 def _changed(change: Change, table: TableState, log: LogReader) -> Iterator[LiveRowSet]:
     """Yield the RowSets of which a change moves rows or replaces columns, as of its base."""
     for each in change.rows:
-        if each.table == table.id and each.kind != "delete":
+        if each.table == table.id and rule(each.kind, Kind.DELETE_RANGES) is Rule.REGION:
             yield each.rowset
     replaced = {
         op.rowset for op in change.ops if isinstance(op, ReplaceColumn) and op.table == table.id

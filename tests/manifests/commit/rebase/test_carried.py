@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from colonnade.manifests.commit.conflict_table import CONFLICTS, Kind, Rule
 from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.object_names import origin_name
 from colonnade.manifests.state.snapshot import Snapshot
@@ -35,44 +36,42 @@ STATEMENTS: dict[str, Plan] = {
     "replace y by x": lambda world, base: world.replace(base, 3, [1, 5], frozenset({2})),
 }
 
-DELETES = {"delete", "delete others", "delete RowSet", "delete by id"}
-TAKES = {name: {1, 5} for name in ("delete", "update", "delete by id")}
-TAKES |= {name: {2, 7} for name in ("delete others", "update others")}
-TAKES |= {name: {0, 1, 2, 3} for name in ("delete RowSet", "update RowSet")} | {"merge": {1}}
-COMPACTIONS = {"concatenation", "sort"}
-REPLACES = {"replace x": {1, 5}, "replace x of others": {2, 7}}
-REPLACES |= {"replace y": {1, 5}, "replace y by x": {1, 5}}
+KINDS = {
+    "append": Kind.APPEND,
+    "delete": Kind.DELETE,
+    "update": Kind.MOVE,
+    "merge": Kind.MOVE,
+    "concatenation": Kind.COMPACTION,
+    "sort": Kind.COMPACTION,
+    "overwrite": Kind.OVERWRITE,
+    "replace": Kind.REPLACE,
+}
+ROWS = {"others": {2, 7}, "RowSet": {0, 1, 2, 3}, "merge": {1}}
 
 
 def may_follow(mine: str, theirs: str) -> bool:
-    """The table of the specification."""
-    if mine == "append":
-        return True
-    if theirs == "append":
-        return mine != "overwrite"
-    if mine in REPLACES:
-        return may_replace_after(mine, theirs)
-    if mine == "overwrite":
-        return theirs in COMPACTIONS
-    if theirs in REPLACES:
-        meets = mine in COMPACTIONS or TAKES[mine] & REPLACES[theirs]
-        return mine == "delete by id" or not meets
-    if mine in COMPACTIONS:
-        return theirs == "append" or (theirs in TAKES and "RowSet" not in theirs)
-    if theirs == "overwrite":
-        return False
-    if theirs in TAKES and TAKES[mine] & TAKES[theirs]:
-        return {mine, theirs} <= DELETES
+    """What the table of the specification says of these statements; all are of both RowSets."""
+    shared = rows_of(mine) & rows_of(theirs)
+    rule = CONFLICTS[KINDS[mine.split()[0]], KINDS[theirs.split()[0]]]
+    match rule:
+        case Rule.SAME_ROW:
+            return not shared
+        case Rule.SAME_ROW_READ:
+            return mine == "delete by id" or not shared
+        case Rule.SAME_COLUMN:
+            stale = mine == "replace y by x" and bool(shared)
+            return mine.split()[1] != theirs.split()[1] and not stale
+        case Rule.CARRIED_DELETES:
+            return "RowSet" not in theirs
+        case Rule.SAME_ROWSET | Rule.SAME_INPUT | Rule.READ:
+            return False
+    assert rule.value.startswith("commit") or rule is Rule.SOME_INPUTS
     return True
 
 
-def may_replace_after(mine: str, theirs: str) -> bool:
-    """The row of a replacement in it."""
-    if theirs in REPLACES:
-        same = mine.split()[1] == theirs.split()[1]
-        stale = mine == "replace y by x" and REPLACES[mine] & REPLACES[theirs]
-        return not (same or stale)
-    return theirs in DELETES or (theirs in TAKES and not TAKES[theirs] & REPLACES[mine])
+def rows_of(statement: str) -> set[int]:
+    """The rows that it changes, if it changes only some."""
+    return ROWS.get(statement.split()[-1], {1, 5})
 
 
 def started() -> World:
