@@ -41,6 +41,9 @@ PRIMITIVES = (
 _MIN64, _MAX64 = -(2**63), 2**63 - 1
 _US_PER_DAY = 86_400_000_000
 
+_NANS = (float("nan"), *np.array([0x7FF0000000000001], "u8").view("f8").tolist())
+"""A quiet and a signaling NaN. Arithmetic makes quiet ones of signaling ones; a copy does not."""
+
 EDGES: dict[str, Sequence[Any]] = {
     "boolean": (False, True),
     "byte": (-128, -1, 0, 1, 127),
@@ -48,7 +51,7 @@ EDGES: dict[str, Sequence[Any]] = {
     "int": (-(2**31), 2**31 - 1, 0, -1),
     "long": (_MIN64, _MAX64, 0, -1, 2**53 + 1),
     "float": (0.0, -0.0, float("nan"), float("inf"), float("-inf"), 2.0**-149, 1.5),
-    "double": (0.0, -0.0, float("nan"), float("inf"), float("-inf"), 5e-324, 1.7e308, 0.1),
+    "double": (0.0, -0.0, *_NANS, float("inf"), float("-inf"), 5e-324, 1.7e308, 0.1),
     "string": ("", "a", "\x00", "é", "日本", "\U0001f600", "x" * 300, "\uffff"),
     "binary": (b"", b"\x00", b"\xff" * 40, b"\xc3\x28"),
     "date": (-(2**31), 2**31 - 1, 0, -1, -719_162, 2_932_896),
@@ -205,7 +208,7 @@ _PLAIN_VALUES: dict[str, Any] = {
 
 
 def identical(left: Any, right: Any) -> bool:
-    """Whether batches or arrays hold the same, NaN equal to NaN and -0.0 different from 0.0.
+    """Whether batches or arrays hold the same: the bits of NaN and of -0.0 count.
 
     Types must be equal with all names and nullability; what lies under a NULL does not count.
     """

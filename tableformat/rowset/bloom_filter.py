@@ -124,8 +124,8 @@ def hash_rows(array: pa.Array, column: StoredColumn) -> Hashes:
             integers = np.asarray(as_integers(array)).astype(np.int64)
             return _hash_words(integers.view(np.uint64))
         case Order.FLOAT:
-            floats = np.asarray(array).astype(np.float64)
-            return _hash_words((floats[~np.isnan(floats)] + 0.0).view(np.uint64))
+            floats = np.asarray(array)
+            return _hash_words((floats[~np.isnan(floats)].astype(np.float64) + 0.0).view(np.uint64))
         case Order.DECIMAL:
             return _hash_decimals(array)
         case _:

@@ -37,8 +37,8 @@ def _comparable(array: pa.Array) -> pa.Array:
     """Return values whose order in Arrow is Spark's order of the given values."""
     if not pa.types.is_floating(array.type):
         return array
-    wide = array.cast(pa.float64()).fill_null(0.0).to_numpy() + 0.0  # makes -0.0 a 0.0
-    wide[np.isnan(wide)] = np.nan
+    wide = array.cast(pa.float64()).fill_null(0.0).to_numpy()
+    wide = np.where(np.isnan(wide), np.nan, wide) + 0.0  # makes -0.0 a 0.0
     bits = wide.view(np.int64)
     # Negative floats have descending bits below the sign.
     ordered = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
