@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.arrays.bounds import bounds_table
+from colonnade.manifests.arrays.bounds import bound_array, bounds_table
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock
 from colonnade.manifests.checkpoint.writer import write_entry_segment
@@ -105,3 +105,9 @@ def test_a_forged_segment_is_named(wrong: str) -> None:
 def test_bounds_that_no_order_compares_get_into_no_segment(bounds: tuple[str, str]) -> None:
     with pytest.raises(CorruptionError, match="cannot be compared"):
         StatisticsBlock.of([ColumnStatistics(min=bound, max=bound) for bound in bounds])
+
+
+def test_bounds_of_mixed_types_are_refused_and_integers_of_any_size_fit_beside_floats() -> None:
+    with pytest.raises(CorruptionError, match="cannot be compared"):
+        bound_array([b"a", "a", None])
+    assert bound_array([2**70, 0.5, None]).tolist() == [2**70, 0.5, 2**70]

@@ -160,3 +160,31 @@ def test_a_forged_count_takes_no_memory() -> None:
     )
     with pytest.raises(CorruptionError, match="4294967295 object ids have"):
         decode_entry_segment(data, table_state(), EntrySegmentRef(stated, 0, 2**32 - 2, 1), "seg")
+
+
+PARTITIONED = entry(2).model_copy(update={"partition_layout_id": 1, "partition": ("i:7",)})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (b'"partitions":[["i:7"]],', b"", "partitions of its entries are missing"),
+        (b',"partition_indexes":{"type":"const","base":"0","data":""}', b"", "are missing"),
+        (b'[["i:7"]]', b'[["i:7","i:7"]]', "partition"),
+        (b'[["i:7"]]', b'[["s:a"]]', "'s:a' does not fit"),
+        (b'"partition_indexes":{"type":"const","base":"0"', b"1", "partition_indexes"),
+        (b'"partition_layout_ids":{"type":"const","base":"1"', b"9", "partition"),
+        (b'"sort_order_ids":{"type":"const","base":"0"', b"3", "order"),
+    ],
+)
+def test_a_segment_whose_partitions_or_order_its_table_lacks_is_refused(
+    old: bytes, new: bytes, said: str
+) -> None:
+    block = block_of([LiveRowSet(0, 1, PARTITIONED)])
+    orders = replace(table_state(SCHEMA), partition_layouts=LAYOUTS)
+    body = unseal(encode_entry_segment(ORDERS, block), "seg")
+    assert body.count(old) == 1
+    forged = seal(body.replace(old, old[:-2] + new + b'"' if new.isdigit() else new))
+    ref = EntrySegmentRef(describe_entry_segment("a" * 32, forged, block), 0, 0, 1)
+    with pytest.raises(CorruptionError, match=f"seg.*{said}"):
+        decode_entry_segment(forged, orders, ref, "seg")

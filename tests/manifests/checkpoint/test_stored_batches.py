@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from unittest.mock import patch
 
 import pytest
 
 from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.checkpoint.stored_batches import StoredBatches
+from colonnade.manifests.checkpoint.stored_map import StoredMap
 from colonnade.manifests.errors import ConflictError, CorruptionError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
@@ -296,3 +299,22 @@ def test_an_anchor_without_its_batches_is_corruption() -> None:
         state.tables[ORDERS].batches.get("app1")
     check = LogCheck(log).run()
     assert "damage" in {finding.kind for finding in check.findings}
+
+
+@pytest.mark.parametrize("value", [-1, 2**53, 1.0, True, "1", None])
+def test_a_batch_that_no_writer_can_have_stored_is_refused(value: object) -> None:
+    _, _, state = with_batches(50)
+    found = state.tables[ORDERS].batches
+    assert isinstance(found, StoredBatches)
+    with (
+        patch.object(StoredMap, "items", lambda *_: iter([("app7", value)])),
+        pytest.raises(CorruptionError, match=f"table {ORDERS}.* the batch of 'app7' is invalid"),
+    ):
+        found.source.read_beside(None)
+
+
+@pytest.mark.parametrize("value", [-1, 2**53, 1.0, True, "1"])
+def test_a_batch_that_is_stored_wrongly_is_found_in_the_log(value: object) -> None:
+    _, _, state = with_batches(50)
+    with patch.object(StoredMap, "get", lambda *_: value):
+        assert state.tables[ORDERS].batches["app7"] == 7

@@ -11,11 +11,13 @@ import pytest
 
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import Hint
+from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     CommitUnknownError,
     ConflictError,
+    CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
@@ -276,3 +278,14 @@ def test_a_database_that_shrinks_is_stored_in_its_root_again() -> None:
     read = log.read_head()
     assert [*read.table_names()] == keys[:1]
     assert contents(log, read) == contents(log, replay(store))
+
+
+def test_a_table_is_not_taken_for_another_one_whose_record_is_at_its_place() -> None:
+    _, _, state = with_tables(20)
+    assert isinstance(state.tables, StoredTables)
+    source = state.tables.stored
+    one, other = state.table("t1").id, state.table("t2").id
+    with pytest.raises(
+        CorruptionError, match=rf"table {other} of a checkpoint\) holds table {one}"
+    ):
+        source.decode(other, source.records.get(one))

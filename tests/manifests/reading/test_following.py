@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.epochs.first_look import FirstLook
+from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.epochs.slots import FAR
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
 from colonnade.manifests.log.log import Log, create_database
@@ -192,3 +194,21 @@ def test_a_log_is_not_read_for_an_error_that_it_cannot_help() -> None:
     other, _ = started()
     with pytest.raises(NotFoundError, match="was removed or replaced"):
         LogFollower(other).replay(head.database, CorruptionError("Damaged."), 1)
+
+
+def test_an_anchor_of_another_database_is_refused() -> None:
+    """Two databases were mixed: the log of one with the anchor's objects of the other."""
+    store, head = started(8)
+    other, _ = started(8)
+    for each in (store, other):
+        vacuum(make_log(each), VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True))
+    follower = LogFollower(store)
+    found = follower.find_floor(follower.read_first(), SlotReader(store))
+    assert found is not None
+    theirs = LogFollower(other).read_floor()
+    assert theirs.database != head.database
+    with (
+        patch.object(follower, "read_anchored", lambda _: theirs),
+        pytest.raises(CorruptionError, match="belongs to another database"),
+    ):
+        follower.read_floor()
