@@ -83,13 +83,13 @@ def _filled(rows: int) -> tuple[Log, str, Snapshot]:
 
 
 def _deletion(log: Log, table: str, base: Snapshot) -> Change:
-    [first, *_] = log.read_rowsets(base.table("rows"))
+    [first, *_] = log.rowsets.read(base.table("rows"))
     gone = DeletedRows(table, first, "delete", FrozenBitMap([first.entry.rows // 2]))
     return Change(new_transaction_id(), "delete", (), rows=(gone,))
 
 
 def _compaction(log: Log, table: str, base: Snapshot) -> Change:
-    found = log.read_rowsets(base.table("rows"))
+    found = log.rowsets.read(base.table("rows"))
     inputs = tuple(CompactionInput(rowset=each.id, rows=each.entry.rows) for each in found)
     output = CompactionOutput(rowset=_entry(sum(each.rows for each in inputs)))
     return _change("compaction", Compaction(table=table, inputs=inputs, outputs=(output,)))

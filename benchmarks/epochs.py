@@ -79,7 +79,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 def open_table(path: Path) -> str:
     """Open the table as a process does that knows nothing of the database yet."""
-    return Log(open_store(path)).read_head().table("t").name
+    return Log(open_store(path)).reader.read_head().table("t").name
 
 
 @dataclass
@@ -91,7 +91,7 @@ class WrittenDatabase:
     def commit(self, count: int) -> None:
         """Commit `count` epochs."""
         log = Log(open_store(self.path))
-        state = log.read_head()
+        state = log.reader.read_head()
         for number in range(count):
             state = comment(log, state, f"commit {number}")
 

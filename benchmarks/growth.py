@@ -130,7 +130,7 @@ def change_tables(paths: Sequence[Path]) -> None:
     """Add a RowSet to each of some tables, in an epoch each."""
     for path in paths:
         log = Log(open_store(path))
-        state = log.read_head()
+        state = log.reader.read_head()
         for number in range(CHANGED):
             state = _commit(log, state, _rowset(state.table(f"table_{number}").id))
 
@@ -155,14 +155,14 @@ def _scaled(scale: float, count: int) -> int:
 def open_one(path: Path) -> int:
     """Open a table by its name, as a process does that has cached nothing of the database."""
     log = Log(open_store(path))
-    table = log.read_head().table("table_1")
-    return len(log.read_entries(table))
+    table = log.reader.read_head().table("table_1")
+    return len(log.rowsets.read_entries(table))
 
 
 def vacuum_one(path: Path) -> int:
     """Change one table, and vacuum the epoch before."""
     log = Log(open_store(path))
-    state = log.read_head()
+    state = log.reader.read_head()
     comment = SetComment(table=state.table("table_1").id, comment=str(state.epoch))
     log.commit(Change(new_transaction_id(), "comment", (comment,)), state)
     return vacuum(log, NOW).epochs_removed
@@ -191,7 +191,7 @@ def build_rows(path: Path, count: int, rows: int) -> None:
     """Make a database of `count` tables. The first `rows` of them have a small RowSet."""
     build_tables(path, count)
     log = Log(open_store(path), checkpoint_interval=2**40)
-    state = log.read_head()
+    state = log.reader.read_head()
     for start in range(0, rows, EPOCH_TABLES):
         numbers = range(start, min(start + EPOCH_TABLES, rows))
         made = (_rowset(state.table(f"table_{number}").id) for number in numbers)
@@ -238,7 +238,7 @@ def _created(path: Path) -> tuple[Log, Snapshot]:
     store = open_store(path, create=True)
     create_database(store, lone_table=False)
     log = Log(store, checkpoint_interval=2**40)
-    return log, log.read_head()
+    return log, log.reader.read_head()
 
 
 def _table(number: int) -> CreateTable:

@@ -46,13 +46,13 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 def open_all(log: Log) -> int:
     """Read the head and all entries, as columns."""
-    return len(log.read_entries(only_table(log.read_head())))
+    return len(log.rowsets.read_entries(only_table(log.reader.read_head())))
 
 
 def open_some(log: Log, predicate: Predicate) -> int:
     """Read the head and the entries that a predicate selects."""
-    table = only_table(log.read_head())
-    return len(log.read_rowsets(table, rowset_filter(table, predicate)))
+    table = only_table(log.reader.read_head())
+    return len(log.rowsets.read(table, rowset_filter(table, predicate)))
 
 
 def only_table(snapshot: Snapshot) -> TableState:
@@ -67,7 +67,7 @@ def build(path: Path, count: int) -> None:
     schema = pa.schema([("key", pa.int64()), ("day", pa.date32())])
     colonnade.create(building, schema, sort_key=["key"])
     log = Log(open_store(building), checkpoint_interval=min(100, max(1, count // EPOCH_ROWSETS)))
-    snapshot = log.read_head()
+    snapshot = log.reader.read_head()
     table = only_table(snapshot).id
     job_id = new_job_id()
     for start in range(0, count, EPOCH_ROWSETS):

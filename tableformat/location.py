@@ -231,9 +231,9 @@ def read_base(location: Location, log: Log) -> Snapshot | None:
     if not location.exists:
         return None
     try:
-        return log.read_head(look=location.look)
+        return log.reader.read_head(look=location.look)
     except NotFoundError:
-        if location.table is not None or not log.is_dropped():
+        if location.table is not None or not log.reader.is_dropped():
             raise
     if location.store.keeps_logs:
         raise used_place_error(location.store)
@@ -249,7 +249,7 @@ def refuse_existing(location: Location) -> None:
         return
     dropped = False
     with suppress(CorruptionError, UnsupportedFormatError):
-        dropped = location.table is None and Log(location.store).is_dropped()
+        dropped = location.table is None and Log(location.store).reader.is_dropped()
     if dropped and location.store.keeps_logs:
         raise used_place_error(location.store)
     if not dropped:
@@ -276,7 +276,7 @@ def _look_near(
     """
     if store.parallel == 1:
         taken = is_taken(store, 0)
-        return taken or (None if parent is None else Log(parent).try_read_first()), None
+        return taken or (None if parent is None else Log(parent).reader.try_read_first()), None
     looks = [partial(FirstLook, store)]
     if parent is not None:
         # Either the path has the log, or the log above most often has a checkpoint, which its hint
@@ -288,7 +288,7 @@ def _look_near(
     if parent is None:
         return None, None
     [look] = above
-    return Log(parent).try_read_first(look), look
+    return Log(parent).reader.try_read_first(look), look
 
 
 def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:

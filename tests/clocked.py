@@ -70,4 +70,4 @@ class Clocked:
     def reopened(self) -> ArrowTable:
         """Return the table as another writer of the same time has it."""
         log = Log(self.store, clock_ms=lambda: self.now_ms, pause=lambda _: None)
-        return ArrowDatabase(self.store, log, log.read_head()).table("t")
+        return ArrowDatabase(self.store, log, log.reader.read_head()).table("t")

@@ -105,7 +105,7 @@ def add(
 def live(table: ArrowTable) -> list[LiveRowSet]:
     """The RowSets of the newest epoch."""
     table.refresh()
-    return table._log.read_rowsets(table._state)
+    return table._log.rowsets.read(table._state)
 
 
 def take(table: ArrowTable, gone: Iterable[Iterable[int]]) -> None:

@@ -178,7 +178,7 @@ class Life:
         return found if found.properties("note") else replace(found, rows=5)
 
     def now(self) -> datetime:
-        return moment(self.world.log.query_ms(self.world.log.read_head()))
+        return moment(self.world.log.reader.query_ms(self.world.log.reader.read_head()))
 
     def hours(self, least: int, most: int) -> datetime:
         return self.now() + timedelta(hours=self.random.randint(least, most))
@@ -385,7 +385,7 @@ class Life:
 
     def purge(self) -> None:
         if self.random.random() < 0.5:
-            purge_table(self.world.log, self.world.log.read_head(), self.table._state.id)
+            purge_table(self.world.log, self.world.log.reader.read_head(), self.table._state.id)
         else:
             begun = self.table.optimize().option("min-rowsets", 2)
             begun.option("deleted-share", 0).executeCompaction()
@@ -472,7 +472,7 @@ class Life:
         last = self.model
         for epoch, model in self.known.items():
             self.model = model
-            self.compare(moment(self.world.log.read_at(epoch).time_ms), epoch)
+            self.compare(moment(self.world.log.reader.read_at(epoch).time_ms), epoch)
         self.model = last
         report = self.world.database.verify(depth=4)
         assert report.is_sound, str(report)

@@ -112,7 +112,7 @@ def check_refused(log: Log, base: Snapshot, wrong: Sequence[Operation], text: st
     """Require that operations are refused with a text, and that nothing is committed."""
     with pytest.raises(InvalidInputError, match=text):
         log.commit(change(*wrong), base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base
 
 
 def append(*rowsets: RowSetEntry, to: str = ORDERS) -> Change:
@@ -195,9 +195,9 @@ def table_state(schema: TableSchema = SCHEMA, added: Sequence[LiveRowSet] = ()) 
     )
 
 
-def live(log: LogReader, state: TableState) -> list[LiveRowSet]:
+def live(log: Log | LogReader, state: TableState) -> list[LiveRowSet]:
     """All RowSets of a table."""
-    return log.read_rowsets(state)
+    return log.rowsets.read(state)
 
 
 def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
@@ -209,7 +209,7 @@ def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
     return LogReader(bare).read_at(epoch)
 
 
-def contents(log: LogReader, snapshot: Snapshot) -> dict[str, object]:
+def contents(log: Log | LogReader, snapshot: Snapshot) -> dict[str, object]:
     """Everything that a snapshot says, without regard to where its entries lie."""
     return {
         "head": (snapshot.database, snapshot.epoch, snapshot.transaction, snapshot.time_ms),
@@ -242,13 +242,13 @@ def holds(value: int, column: int = 1) -> Keep:
 def append_many(root: str, seed: int, results: SimpleQueue[list[str]]) -> None:
     """Append 25 times to `orders`, sometimes from an old base: the work of a racing process."""
     log = Log(LocalStore(root), checkpoint_interval=16)
-    state = log.read_head()
+    state = log.reader.read_head()
     order = random.Random(seed)
     objects = []
     for _ in range(25):
         mine = entry(data="QUJD")
         if order.random() < 0.5:
-            state = log.refresh(state)
+            state = log.reader.refresh(state)
         state = log.commit(append(mine), state)
         objects.append(mine.object)
     results.put(objects)

@@ -10,6 +10,7 @@ from colonnade.manifests.arrays.origins import NEW
 from colonnade.manifests.commit.rebase.origin import read_origin
 from colonnade.manifests.commit.rebase.targets import all_rows, ids_of, numbered
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.epoch import Epoch
@@ -40,7 +41,7 @@ class RowChanges:
 
 
 def row_changes(
-    log: LogReader, before: Snapshot, epoch: Epoch, after: Snapshot, table_id: str
+    log: Log | LogReader, before: Snapshot, epoch: Epoch, after: Snapshot, table_id: str
 ) -> RowChanges:
     """Return what the epoch after `before` did to the rows of a table, besides compactions."""
     table = TableId(table_id)
@@ -84,11 +85,11 @@ def row_changes(
     return RowChanges(inserted, frozenset(old.values()) - moved.keys(), moved)
 
 
-def places(log: LogReader, state: Snapshot, name: str, key: str = "k") -> dict[int, Place]:
+def places(log: Log | LogReader, state: Snapshot, name: str, key: str = "k") -> dict[int, Place]:
     """Where the row of each key is in a table. All keys differ."""
     [table] = (each for each in state.tables.values() if each.name == name)
     found: dict[int, Place] = {}
-    view = log.view(table)
+    view = log.rowsets.view(table)
     for rowset in view.rowsets:
         gone = deleted_rows(log.store, view, rowset)
         field = table.schema.field(key)
@@ -110,11 +111,11 @@ def changes_of(before: dict[int, Place], after: dict[int, Place], renewed: set[i
     )
 
 
-def _live(log: LogReader, state: Snapshot, table: TableId) -> dict[int, LiveRowSet]:
-    return {each.id: each for each in log.read_rowsets(state.tables[table], which="all")}
+def _live(log: Log | LogReader, state: Snapshot, table: TableId) -> dict[int, LiveRowSet]:
+    return {each.id: each for each in log.rowsets.read(state.tables[table], which="all")}
 
 
-def _rows(log: LogReader, table: TableId, vector: DeletionVectorEntry | None) -> FrozenBitMap:
+def _rows(log: Log | LogReader, table: TableId, vector: DeletionVectorEntry | None) -> FrozenBitMap:
     if vector is None:
         return FrozenBitMap()
     return read_deletion_vector(log.store, table_prefix(table), vector, 2**32).rows

@@ -94,7 +94,7 @@ class World:
 
     def rowsets(self, at: Snapshot) -> list[LiveRowSet]:
         """The RowSets at an epoch."""
-        return self.log.read_rowsets(at.tables[ORDERS])
+        return self.log.rowsets.read(at.tables[ORDERS])
 
     def gone(self, rowset: LiveRowSet) -> FrozenBitMap:
         """The rows of a RowSet that its vector deletes."""
@@ -287,7 +287,7 @@ class World:
 
     def _check_changes(self, before: Snapshot, live: dict[Handler, Row]) -> None:
         """The log says of each row whether it was inserted, deleted, or moved, and where to."""
-        [epoch] = self.log.read_epochs(self.head.epoch, 1)
+        [epoch] = self.log.reader.read_epochs(self.head.epoch, 1)
         old = {row[0]: place for place, row in live.items()}
         new = {row[0]: place for place, row in self.live(self.head).items()}
         assert row_changes(self.log, before, epoch, self.head, ORDERS) == RowChanges(

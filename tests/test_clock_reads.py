@@ -61,7 +61,7 @@ KNOWN: dict[str, set[str]] = {
     "colonnade/cli/care/write_report.py": {ELAPSED},
 }
 """Where product code reads a clock, and what for. A new place needs a reason that is not to decide
-what has expired: that is what `Log.agreed` and `Log.decided` are for.
+what has expired: that is what `Agreement.time` and `Agreement.decided` are for.
 """
 
 

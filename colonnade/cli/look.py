@@ -71,7 +71,7 @@ def history(path: PathArgument, limit: LimitOption = 20, json: JsonOption = Fals
         changes = place.table.history(limit)
         Output(json).show(changes, _changes_view(changes))
     else:
-        epochs = place.log.read_kept_epochs(place.head, limit)
+        epochs = place.log.reader.read_kept_epochs(place.head, limit)
         facts = [epoch_facts(epoch, place.head) for epoch in epochs]
         Output(json).show(facts, _epochs_view(facts))
 
@@ -89,7 +89,7 @@ def rowsets(
     """List the RowSets of a table: their rows, bytes, deleted share and bounds."""
     place = open_place(table)
     state = _state_at(place, epoch)
-    entries = place.log.read_entries(state, which="all")
+    entries = place.log.rowsets.read_entries(state, which="all")
     measures = {
         "id": entries.ids,
         "bytes": -entries.byte_counts,

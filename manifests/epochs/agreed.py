@@ -15,7 +15,7 @@ from colonnade.manifests.epochs.dating import Clock, differ
 from colonnade.manifests.epochs.epoch_times import witness_ms
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.lifetimes import lifetime_ms
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 
 IDLE = "clock.idle"
@@ -46,6 +46,43 @@ class Agreement:
         self._store = store
         self._clock = clock
         self._witness_ms: int | None = None
+
+    def time(
+        self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
+    ) -> AgreedTime:
+        """Return the time of a step that destroys or decides by time, for a state of the log.
+
+        The property `clock.idle` of `table` says how long the log may have been idle. `own_ms` is
+        the time by this machine's clock, if the step began earlier. Costs and raises as `at`.
+        """
+        idle = IDLE_MS if table is None else idle_ms(table.properties)
+        return self.at(state, self._clock.own_ms() if own_ms is None else own_ms, idle)
+
+    def earliest_ms(self, state: Snapshot) -> int:
+        """Return the earliest time of `time`, in ms since 1970 UTC: what ended by then has ended.
+
+        Costs and raises as `at`.
+        """
+        return self.time(state).earliest_ms
+
+    def statement_time(
+        self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
+    ) -> AgreedTime:
+        """Return the time by which a statement on a state decides what has expired.
+
+        It is the agreed time beside the date of the state (`AgreedTime.not_before`). Costs and
+        raises as `at`.
+        """
+        return self.time(state, table, own_ms).not_before(state.time_ms)
+
+    def decided(self, state: Snapshot, table: TableState) -> TableState:
+        """Return a table as a statement on a state sees it: what has expired is hidden.
+
+        Costs nothing if nothing expires in the table. Otherwise costs and raises as `at`.
+        """
+        if table.lifetimes is None:
+            return table
+        return table.decided_at(self.statement_time(state, table))
 
     def at(self, state: Snapshot, own: int, longest_idle_ms: int = IDLE_MS) -> AgreedTime:
         """Return the agreed time on a state, which must be in the log, when a clock says `own`.

@@ -76,9 +76,9 @@ def _drop(log: Log, cascade: bool, remove: Callable[..., None]) -> bool:
 def _end(log: Log, cascade: bool) -> bool:
     """End a log that has not ended yet. Returns whether it has ended."""
     for attempt in range(TRIES):
-        if log.is_dropped():
+        if log.reader.is_dropped():
             return True
-        head = log.read_head()
+        head = log.reader.read_head()
         if head.tables and not cascade:
             return False
         expected = None if cascade else head.epoch
@@ -90,7 +90,7 @@ def _end(log: Log, cascade: bool) -> bool:
             log.commit(change, head)
             return True
         except NotFoundError:
-            if not log.is_dropped():
+            if not log.reader.is_dropped():
                 raise
         except ConflictError:
             if attempt == TRIES - 1:

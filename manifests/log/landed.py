@@ -67,7 +67,7 @@ def find_added(log: LogReader, change: Change, before: Snapshot, head: Snapshot)
     first, end = then.next_rowset_id, now.next_rowset_id
     if end - first > _MOST_READ:
         return None
-    live = log.find_rowsets(now, range(first, end))
+    live = log.rowsets.find(now, range(first, end))
     if any(number not in live for number in range(first, end)):
         return None
     added = (live[number] for number in range(first, end))

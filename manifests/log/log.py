@@ -1,5 +1,13 @@
 """The epoch log of one database. Only this module commits to it.
 
+    Log
+      reader          states and epochs: `log.reader.read_head()`
+        follower      from a stored state to a later one
+        rowsets       the RowSets of a table at a state: `log.rowsets.view(table)`
+        last_look     how long the last look at the log may be trusted
+      clock           dates epochs
+      agreement       the time of steps that destroy or decide by time
+
 Spec: docs/spec/epoch-log.md#commit
 """
 
@@ -16,7 +24,7 @@ from types import MappingProxyType
 
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.writer import write_checkpoint
-from colonnade.manifests.clock import AgreedTime, now_ms
+from colonnade.manifests.clock import now_ms
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import (
     check_change,
@@ -40,7 +48,7 @@ from colonnade.manifests.engine import (
     user_name,
     working_for,
 )
-from colonnade.manifests.epochs.agreed import IDLE_MS, Agreement, idle_ms
+from colonnade.manifests.epochs.agreed import Agreement
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import landed_error, read_slot
@@ -68,6 +76,7 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import check_missing
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.object_names import MANIFEST
+from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch, with_changes
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -78,8 +87,8 @@ __all__ = ["Change", "Log", "create_database"]
 _log = logging.getLogger(__name__)
 
 
-class Log(LogReader):
-    """Reads and commits epochs of the database in `store`. Holds no state of the database.
+class Log:
+    """Commits epochs to the log of the database in `store`. Holds no state of the database.
 
     `clock_ms` dates epochs, unless the store's clock contradicts it. A writer that commits a
     multiple of `checkpoint_interval` stores a checkpoint. `pause` waits (seconds) between tries of
@@ -99,9 +108,10 @@ class Log(LogReader):
         engine: str | None = None,
         limits: Limits = LIMITS,
     ) -> None:
-        super().__init__(store, limits)
-        self._clock = Clock(store, clock_ms)
-        self.agreement = Agreement(store, self._clock)
+        self.store = store
+        self.clock = Clock(store, clock_ms)
+        self.reader = LogReader(store, limits, self.clock)
+        self.agreement = Agreement(store, self.clock)
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
@@ -113,50 +123,20 @@ class Log(LogReader):
         """This log without the cache of its store, for work that must see what is really stored."""
         direct = copy(self)
         direct.store = self.store.uncached
+        direct.reader = LogReader(direct.store, self.limits, self.clock)
+        direct.reader.last_look = self.reader.last_look
         direct._late = LateCheckpoint()
         return direct
 
-    def now_ms(self) -> int:
-        """Return the time by this machine's clock, in ms since 1970 UTC."""
-        return self._clock.own_ms()
+    @property
+    def rowsets(self) -> LiveRowSets:
+        """The RowSets of a table at a state, as `reader` reads them."""
+        return self.reader.rowsets
 
-    def agreed(
-        self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
-    ) -> AgreedTime:
-        """Return the time of a step that destroys or decides by time, for a state of the log.
-
-        It is what this machine's clock, the store's clock and the dates of the log agree on. The
-        property `clock.idle` of `table` says how long the log may have been idle. `own_ms` is the
-        time by this machine's clock, if the step began earlier. Costs and raises as `Agreement.at`.
-        """
-        idle = IDLE_MS if table is None else idle_ms(table.properties)
-        return self.agreement.at(state, self.now_ms() if own_ms is None else own_ms, idle)
-
-    def agreed_ms(self, state: Snapshot | None = None) -> int:
-        """Return the earliest time of `agreed`, in ms since 1970 UTC: what ended by then has ended.
-
-        `state` is by default the newest one, which is then read.
-        """
-        return self.agreed(state or self.read_head()).earliest_ms
-
-    def statement_time(
-        self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
-    ) -> AgreedTime:
-        """Return the time by which a statement on a state decides what has expired.
-
-        It is the agreed time beside the date of the state (`AgreedTime.not_before`). Costs and
-        raises as `agreed`.
-        """
-        return self.agreed(state, table, own_ms).not_before(state.time_ms)
-
-    def decided(self, state: Snapshot, table: TableState) -> TableState:
-        """Return a table as a statement on a state sees it: what has expired is hidden.
-
-        Costs nothing if nothing expires in the table. Otherwise costs and raises as `agreed`.
-        """
-        if table.lifetimes is None:
-            return table
-        return table.decided_at(self.statement_time(state, table))
+    @property
+    def limits(self) -> Limits:
+        """How work is divided into epochs and objects."""
+        return self.reader.limits
 
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
         """Make a change the next epoch. Returns the state after it. See `commit_change`."""
@@ -189,7 +169,7 @@ class Log(LogReader):
         change = replace(change, parameters=author.signed(change.parameters))
         change = with_static_values(change, base)
         check_change(change, base)
-        sending = Sending(change, base, self.store, self.last_look.covers, self.limits)
+        sending = Sending(change, base, self.store, self.reader.last_look.covers, self.limits)
         try:
             with working_for(author):
                 return self._send(sending)
@@ -213,7 +193,7 @@ class Log(LogReader):
             return base, None
         with self.removals_are_conflicts(change, base):
             small = change if change.keyed else spill(self.store, change, self.limits)
-            sending.carried = begin(small, base, self)
+            sending.carried = begin(small, base, self.reader)
         self._take_slot(sending)
         done = sending.done
         assert done is not None
@@ -251,16 +231,16 @@ class Log(LogReader):
             return sending.head
         except UNREADABLE:
             # The base may read its tables from a checkpoint that is lost or was removed.
-            return read_landed(self, done)
+            return read_landed(self.reader, done)
 
     def _put(self, sending: Sending) -> bool:
         """Try to make a change the next epoch, in a slot that was free a moment ago."""
         with sending.true_errors():
             head = sending.head
-            check_head(sending.change, sending.base, head, self.keeps)
+            check_head(sending.change, sending.base, head, self.reader.keeps)
             epoch = self._next_epoch(sending.carried, head)
             data, after = encode_epoch(epoch, self.limits.epoch_bytes), _fold_own(head, epoch)
-        if self._is_due(epoch.epoch) and not self.last_look.covers(sending.base):
+        if self._is_due(epoch.epoch) and not self.reader.last_look.covers(sending.base):
             # If an epoch was lost after the base, this epoch would get its number. The hint may
             # tell.
             read_hint(self.store)
@@ -276,9 +256,9 @@ class Log(LogReader):
         else as `read_at`.
         """
         try:
-            return self.read_at(epoch), False
+            return self.reader.read_at(epoch), False
         except NotFoundError:
-            if epoch >= self.read_head().floor:
+            if epoch >= self.reader.read_head().floor:
                 raise
         removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
         if fresh:
@@ -304,7 +284,7 @@ class Log(LogReader):
     def _find_sent(self, transaction: str, unknown: CommitUnknownError) -> Snapshot:
         """Return the state right after a change. Raises `unknown` if the change is not found."""
         try:
-            landed = find_landed(self, transaction, self.read_head(), self.pause)
+            landed = find_landed(self.reader, transaction, self.reader.read_head(), self.pause)
         except UNREADABLE:
             landed = None
         if landed is None:
@@ -319,11 +299,11 @@ class Log(LogReader):
         """
         change = sending.change
         try:
-            head = self.read_head()
-            landed = find_landed(self, change.transaction, head, self.pause)
+            head = self.reader.read_head()
+            landed = find_landed(self.reader, change.transaction, head, self.pause)
             if landed is not None:
                 return landed
-            added = find_added(self, change, sending.base, head)
+            added = find_added(self.reader, change, sending.base, head)
         except UNREADABLE:
             raise unknown from None
         if added is None:
@@ -375,7 +355,7 @@ class Log(LogReader):
         an epoch.
         """
         if epoch is not None:
-            check_expected(operation, epoch, self.refresh(base))
+            check_expected(operation, epoch, self.reader.refresh(base))
 
     def preview(
         self,
@@ -395,9 +375,9 @@ class Log(LogReader):
         before = replace(base, tables=with_changes(base.tables, earlier, base.epoch))
         change = with_static_values(change, before)
         check_change(change, before)
-        check_head(change, before, before, self.keeps)
+        check_head(change, before, before, self.reader.keeps)
         with self.removals_are_conflicts(change, base):
-            carried = begin(change, before, self, stored=False)
+            carried = begin(change, before, self.reader, stored=False)
             state = _fold_own(before, self._next_epoch(carried, before))
         # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
         # is lost, tables must be read from the log as of the base, not as of that epoch.
@@ -428,7 +408,7 @@ class Log(LogReader):
             for key, each in earlier.items()
             if key not in with_own_statics(table) and table not in with_own_statics(key)
         }
-        state = self.replay(base.database, error, base.epoch)
+        state = self.reader.follower.replay(base.database, error, base.epoch)
         if state.epoch > base.epoch:
             raise error
         return self.preview(change(), state, others).tables[table]
@@ -441,8 +421,8 @@ class Log(LogReader):
         """
         try:
             # An old state may refer to segments that vacuum has removed since.
-            fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
-            replay = partial(self.replay, fresh.database)
+            fresh = self.reader.read_at(snapshot.epoch) if snapshot.stale else snapshot
+            replay = partial(self.reader.follower.replay, fresh.database)
             return write_checkpoint(self.store, fresh, self.limits, replay)
         except Exception as error:
             # The epoch is committed, and no reader needs a checkpoint of it. An error here would
@@ -474,7 +454,7 @@ class Log(LogReader):
         if change.fill is not None:
             filled, counts = change.fill.fill(head)
             operations, metrics = (*operations, *filled), {**metrics, **counts}
-        date = self._clock.date(head.time_ms)
+        date = self.clock.date(head.time_ms)
         return Epoch(
             epoch=head.epoch + 1,
             transaction=change.transaction,

@@ -47,7 +47,7 @@ class LogFollower:
         self.limits = limits
         self.early = EarlySegments(store)
 
-    def _begin(self, target: int | None, slots: SlotReader | None = None) -> Snapshot:
+    def begin(self, target: int | None, slots: SlotReader | None = None) -> Snapshot:
         """Return a state to start from: a checkpoint, or else the beginning of the log.
 
         The checkpoint is not after `target`. `slots` reads the slots after a checkpoint together
@@ -180,12 +180,12 @@ class LogFollower:
         first = self.read_first()
         if first.database != database:
             raise self._replaced() from error
-        state = self._advance(self.read_floor(first), epoch)
+        state = self.advance(self.read_floor(first), epoch)
         if state.epoch < epoch:
             raise error
         return state
 
-    def _advance(
+    def advance(
         self, state: Snapshot, target: int | None = None, slots: SlotReader | None = None
     ) -> Snapshot:
         """Apply the epochs after `state` up to `target`, or all.

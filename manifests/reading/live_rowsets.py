@@ -24,10 +24,16 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import Statics, View
 
 
-class LiveRowSetReader(LogFollower):
-    """Reads RowSets of the database in `store`. Methods raise as those of `LogReader`."""
+class LiveRowSets:
+    """Reads RowSets of the database whose log `follower` follows.
 
-    def read_rowsets(
+    Methods raise as those of `LogReader`.
+    """
+
+    def __init__(self, follower: LogFollower) -> None:
+        self._follower = follower
+
+    def read(
         self, table: TableState, keep: Keep | None = None, which: Which = "live"
     ) -> list[LiveRowSet]:
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
@@ -43,9 +49,9 @@ class LiveRowSetReader(LogFollower):
     def view(self, table: TableState, keep: Keep | None = None, now_ms: int | None = None) -> View:
         """Return what a reader sees at a time of the RowSets that `keep` selects (`view_of`).
 
-        Costs as `read_rowsets`, and as `with_lookups`.
+        Costs as `read`, and as `with_lookups`.
         """
-        rowsets = self.read_rowsets(table, keep)
+        rowsets = self.read(table, keep)
         return self.with_lookups(table, view_of(table, rowsets, now_ms))
 
     def with_lookups(self, table: TableState, view: View) -> View:
@@ -59,7 +65,7 @@ class LiveRowSetReader(LogFollower):
         key = key_fields(table.partition_key, table.schema)
         return replace(view, statics=Statics(key, self.view(statics)))
 
-    def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
+    def find(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""
         if not ids:
             return {}
@@ -74,7 +80,7 @@ class LiveRowSetReader(LogFollower):
         ids: Collection[int] | None = None,
         which: Which = "live",
     ) -> EntryTable:
-        """Return the RowSets of `read_rowsets` as arrays; with `ids`, at least the RowSets with
+        """Return the RowSets of `read` as arrays; with `ids`, at least the RowSets with
         these ids.
         """
         try:
@@ -92,7 +98,8 @@ class LiveRowSetReader(LogFollower):
         """
         if table.read_again is not None:
             return table.read_again(error)
-        state = self._advance(self.read_floor(), table.changed_epoch)
+        follower = self._follower
+        state = follower.advance(follower.read_floor(), table.changed_epoch)
         again = state.tables.get(table.id)
         if again is None or again.changed_epoch != table.changed_epoch:
             raise error
@@ -117,11 +124,11 @@ class LiveRowSetReader(LogFollower):
             # Only a deletion vector makes them.
             later = rowsets.amended
             refs = tuple(r for r in refs if r.segment.deleted_count or any(map(r.holds, later)))
+        store, early = self._follower.store, self._follower.early
         reads = [
-            partial(read_entry_segment, self.store, table, ref, self.early.take(ref.segment))
-            for ref in refs
+            partial(read_entry_segment, store, table, ref, early.take(ref.segment)) for ref in refs
         ]
-        blocks = self.store.together(reads)
+        blocks = store.together(reads)
         parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
         if rowsets.added:
             parts.append(AddedEntries(table))

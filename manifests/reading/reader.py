@@ -18,7 +18,8 @@ from colonnade.manifests.checkpoint.reader import (
     read_state,
     refuse_lost,
 )
-from colonnade.manifests.clock import elapsed_s, now_ms, utc
+from colonnade.manifests.clock import elapsed_s, utc
+from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
 from colonnade.manifests.epochs.first_look import FirstLook
 from colonnade.manifests.epochs.freed_slots import is_freed
@@ -42,8 +43,9 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import check_missing, rowset_objects
 from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.reading.last_look import LastLook
-from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
+from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
@@ -52,21 +54,29 @@ UNTOLD = (CorruptionError, StoreError, UnsupportedFormatError)
 """Errors of a look at the log which do not say whether retention has removed an epoch."""
 
 
-class LogReader(LiveRowSetReader):
-    """Reads epochs of the database in `store`. Holds no state of the database.
+class LogReader:
+    """Reads states and epochs of the database in `store`. Holds no state of the database.
 
-    It remembers only when it saw the log last (`LastLook`). Every method raises StoreError if the
+    `follower` goes from a stored state to any later one, and `rowsets` reads the RowSets of a table
+    at a state. The reader remembers only when it saw the log last (`LastLook`). `clock` says what
+    time it is, by default the clock of this machine. Every method raises StoreError if the
     store fails, CorruptionError if an epoch is damaged, and UnsupportedFormatError if a newer
     version wrote it.
     """
 
-    def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
-        super().__init__(store, limits)
+    def __init__(
+        self, store: ObjectStore, limits: Limits = LIMITS, clock: Clock | None = None
+    ) -> None:
+        self.store = store
+        self.limits = limits
+        self.clock = clock or Clock(store)
+        self.follower = LogFollower(store, limits)
+        self.rowsets = LiveRowSets(self.follower)
         self.last_look = LastLook(store)
 
     def now_ms(self) -> int:
         """Return the time by this machine's clock, in ms since 1970 UTC."""
-        return now_ms()
+        return self.clock.own_ms()
 
     def query_ms(self, state: Snapshot) -> int:
         """Return the time of a query on a state, in ms since 1970 UTC, which says what has expired.
@@ -102,7 +112,7 @@ class LogReader(LiveRowSetReader):
 
         Costs and raises as `read_head`. Trusted `slots` do not prove that no epoch follows.
         """
-        return self._advance(self._begin(None, slots), slots=slots)
+        return self.follower.advance(self.follower.begin(None, slots), slots=slots)
 
     def is_dropped(self) -> bool:
         """Return whether the log has ended: the database was dropped, but its files still exist.
@@ -160,7 +170,7 @@ class LogReader(LiveRowSetReader):
                 partial(slots.fetch, snapshot.epoch + 1),
             )
         try:
-            newest = self._advance(snapshot, slots=slots)
+            newest = self.follower.advance(snapshot, slots=slots)
         except (CorruptionError, NotFoundError):
             # The next epoch does not fit. The log may now be that of another database.
             self._check_state(snapshot)
@@ -262,12 +272,12 @@ class LogReader(LiveRowSetReader):
         if head is None:
             # Files of removed epochs may still exist. The last vacuum tells the floor.
             slots = SlotReader(self.store, ahead=AHEAD, far=True)
-            found = self.find_floor(self.read_first(), slots)
+            found = self.follower.find_floor(self.follower.read_first(), slots)
             floor = found[0].epoch if found else 0
-            begun = find_checkpoint(self.store, epoch, self.replay, floor=floor)
-            return self._advance(begun or self.read_floor(), epoch)
-        begun = find_checkpoint(self.store, epoch, self.replay, floor=head.floor)
-        return self._advance(begun or self.read_floor_of(head), epoch)
+            begun = find_checkpoint(self.store, epoch, self.follower.replay, floor=floor)
+            return self.follower.advance(begun or self.follower.read_floor(), epoch)
+        begun = find_checkpoint(self.store, epoch, self.follower.replay, floor=head.floor)
+        return self.follower.advance(begun or self.read_floor_of(head), epoch)
 
     def read_floor_of(self, head: Snapshot) -> Snapshot:
         """Return the state at the floor of a head, or at a later one, from the log alone.
@@ -276,11 +286,11 @@ class LogReader(LiveRowSetReader):
         """
         anchor = head.anchor(head.floor)
         if anchor is None:
-            return self.read_first()
+            return self.follower.read_first()
         try:
-            return self.read_anchored(anchor)
+            return self.follower.read_anchored(anchor)
         except NotFoundError:
-            return self.read_floor()
+            return self.follower.read_floor()
 
     def _read_removed(self, epoch: int, head: Snapshot) -> Snapshot:
         """Return the state of an epoch below the floor that a tag or pin keeps.
@@ -346,7 +356,7 @@ class LogReader(LiveRowSetReader):
         return isinstance(error, MissingObjectError) and any(
             error.object in rowset_objects(each.stored_entry, each.vector)
             for table in state.tables.values()
-            for each in self.read_rowsets(table, which="all")
+            for each in self.rowsets.read(table, which="all")
         )
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
@@ -358,7 +368,7 @@ class LogReader(LiveRowSetReader):
         `read_floor`, and a GET for each epoch since the floor. Raises CorruptionError for a missing
         epoch; NotFoundError if a vacuum has removed the epoch meanwhile.
         """
-        state = self._advance(after or self.read_floor(), epoch)
+        state = self.follower.advance(after or self.follower.read_floor(), epoch)
         if state.epoch < epoch:
             raise missing_error(self.store, state.epoch + 1)
         if state.epoch > epoch:
@@ -371,7 +381,7 @@ class LogReader(LiveRowSetReader):
         Costs a GET for each epoch since the floor. Raises as `read_head`; CorruptionError if the
         oldest readable state is lost.
         """
-        return self.require_live(self._advance(self.read_floor()))
+        return self.require_live(self.follower.advance(self.follower.read_floor()))
 
     def find_ended(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
         """Return the last readable epoch up to `head` that was certainly not committed after a
@@ -438,7 +448,7 @@ class LogReader(LiveRowSetReader):
             follows = later is None or (epoch and epoch.transaction == later.previous)
             if epoch is None or not follows:
                 # The content of a freed slot is not an epoch, so the next epoch does not follow it.
-                if number and is_freed(self.store, self.read_first().blocks, number):
+                if number and is_freed(self.store, self.follower.read_first().blocks, number):
                     return
                 location = self.store.locate(epoch_name(number))
                 if epoch is not None:

@@ -41,8 +41,8 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     lease keeps an epoch that is lost; ConflictError if a concurrent writer changes what is kept;
     StoreError.
     """
-    lost = lost_states(log, head)
-    now = log.agreed_ms(head)
+    lost = lost_states(log.reader, head)
+    now = log.agreement.earliest_ms(head)
     pins = [pin for pin in head.pins.values() if pin.until_ms > now]
     leases = [lease for lease in head.leases.values() if lease.until_ms > now]
     kept = {*head.tags.values(), *(pin.epoch for pin in pins)}
@@ -58,12 +58,12 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     if gone or held:
         jobs = f" Jobs {', '.join(held)} hold a lease of it." if held else ""
         raise CorruptionError(f"{name_lost(head, gone | {head.floor})}{jobs}")
-    anchor, _ = write_anchor(log, state)
+    anchor, _ = write_anchor(log.reader, state)
     objects = StateObjects(log.store, LoadedPages())
     objects.add(read_state(log.store, anchor))
     objects.add_root(anchor)
     kept_anchors = (*(there[epoch] for epoch in sorted(below)), anchor)
-    anchors, listed = list_anchors(log, head, kept_anchors, objects)
+    anchors, listed = list_anchors(log.reader, head, kept_anchors, objects)
     copy_what_is_lost(log.store, objects.parts, {}, threads=1)
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]

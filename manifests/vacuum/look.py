@@ -116,14 +116,14 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     """
     own = request.trust_clock or request.dry_run
     seen_s = elapsed_s()
-    now_ms = log.now_ms() if own else log.agreed_ms(before)
+    now_ms = log.reader.now_ms() if own else log.agreement.earliest_ms(before)
     stored = read_listing(log.store, before)
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
     if request.dry_run:
         freed = freed_slots(log.store, before.blocks)
     else:
         freed = restore_marks(log, before, stored.marks, seen_s)
-    head, seen_s = log.refresh(before), elapsed_s()
+    head, seen_s = log.reader.refresh(before), elapsed_s()
     check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
     known, loaded = read_names(log.store), LoadedPages()
@@ -137,12 +137,12 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     kept = kept_below(head, floor.epoch, now_ms)
     store, erased = not request.dry_run, request.erased
     anchors, states = keep_states(
-        log, head, floor.epoch, kept, loaded, known, store=store, erased=erased
+        log.reader, head, floor.epoch, kept, loaded, known, store=store, erased=erased
     )
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
     if store:
-        anchors, anchor_list = list_anchors(log, head, anchors, states)
+        anchors, anchor_list = list_anchors(log.reader, head, anchors, states)
     used = _used(log, head, floor.epoch, states, loaded)
     if store:
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
@@ -172,10 +172,10 @@ def read_used_objects(log: Log) -> set[str]:
     be read; StoreError.
     """
     log = log.uncached
-    head = log.read_head()
-    kept = kept_below(head, head.floor, log.agreed_ms(head))
+    head = log.reader.read_head()
+    kept = kept_below(head, head.floor, log.agreement.earliest_ms(head))
     loaded = LoadedPages()
-    _, states = keep_states(log, head, head.floor, kept, loaded, store=False)
+    _, states = keep_states(log.reader, head, head.floor, kept, loaded, store=False)
     if head.anchor_list is not None:
         states.add_anchor_list(head.anchor_list)
     return _used(log, head, head.floor, states, loaded)
@@ -183,7 +183,7 @@ def read_used_objects(log: Log) -> set[str]:
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
     if retention.hours:
-        aged = log.find_ended(retention.cutoff_ms(now_ms), head, now_ms)
+        aged = log.reader.find_ended(retention.cutoff_ms(now_ms), head, now_ms)
     else:
         aged = head.epoch  # Fast writers date the newest epochs ahead. Without an age none counts.
     return plan_floor(head, retention, aged, now_ms)
@@ -215,9 +215,9 @@ def _is_worth_rising(log: Log, head: Snapshot, newest: int, erased: TableId | No
     """
     return any(
         not isinstance(operation, Vacuum | Unpin | Lease)
-        for epoch in log.read_epochs(newest, newest - head.floor)
+        for epoch in log.reader.read_epochs(newest, newest - head.floor)
         for operation in epoch.ops
-    ) or (erased is not None and sheds_remains(log, head, erased, newest))
+    ) or (erased is not None and sheds_remains(log.reader, head, erased, newest))
 
 
 def _used(
@@ -227,5 +227,5 @@ def _used(
 
     Kept states are read from the log itself and never from a cache.
     """
-    used = states.read() | read_later_objects(log, floor, head.epoch)
+    used = states.read() | read_later_objects(log.reader, floor, head.epoch)
     return used | cached_objects(log.store, floor, loaded)

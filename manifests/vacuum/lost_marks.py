@@ -32,7 +32,7 @@ def restore_lost_marks(log: Log) -> tuple[str, ...]:
     Raises CorruptionError if marks are missing, the newest state cannot be read, and that
     checkpoint is lost or of another database; NotFoundError if there is no database; StoreError.
     """
-    first = log.read_first()
+    first = log.reader.follower.read_first()
     blocks, names = first.blocks, {info.name for info in log.store.list(f"{MANIFEST}/")}
     seen_s = elapsed_s()
     head = _read_head(log, first.database)
@@ -49,7 +49,7 @@ def restore_lost_marks(log: Log) -> tuple[str, ...]:
 def _read_head(log: Log, database: str) -> Snapshot | None:
     """Return the newest state, or None if it cannot be read or is of another database."""
     try:
-        head = log.read_head()
+        head = log.reader.read_head()
     except CorruptionError:
         return None
     return head if head.database == database else None

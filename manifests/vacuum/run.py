@@ -84,7 +84,7 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
 
 
 def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
-    before = log.read_head()
+    before = log.reader.read_head()
     if not request.dry_run:
         check_writer_features(before)
     try:
@@ -100,9 +100,9 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     except (CorruptionError, NotFoundError) as error:
         # If the database was dropped, its objects are not lost. This call then raises
         # NotFoundError, also where a new database is at its place.
-        head = log.refresh(before)
+        head = log.reader.refresh(before)
         if not was_vacuumed(log, before, head):
-            lost = lost_states(log, head)
+            lost = lost_states(log.reader, head)
             if lost:
                 raise CorruptionError(f"{error.message} {name_lost(head, lost)}") from error
             raise
@@ -120,7 +120,7 @@ def was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
         before.anchor_list,
     ):
         return True
-    since = log.read_epochs(head.epoch, head.epoch - before.epoch)
+    since = log.reader.read_epochs(head.epoch, head.epoch - before.epoch)
     return any(isinstance(op, Vacuum) for epoch in since for op in epoch.ops)
 
 

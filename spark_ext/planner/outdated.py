@@ -46,7 +46,7 @@ def unless_outdated(operation: Operation) -> Operation:
                 raise
             number = args["epoch"]
             log = Log(open_store(place_of(args)))
-            with log.removals_are_told(_epoch(number), staged=is_state(number)):
+            with log.reader.removals_are_told(_epoch(number), staged=is_state(number)):
                 raise
 
     return run
@@ -60,7 +60,7 @@ def _run_job(operation: Operation, args: Mapping[str, Any], job: WriteJob) -> di
             return operation(args)
         except (NotFoundError, CorruptionError):
             base = _epoch(job.base)
-            if job.create_database or not log.is_removed(base):
+            if job.create_database or not log.reader.is_removed(base):
                 raise
             state, landed = log.resume(base, job.transaction, fresh=not sent)
             if not landed:

@@ -71,18 +71,18 @@ def pin_read(options: ReadOptions) -> PinnedRead:
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
     # An epoch before damage in the log can still be read, though the head cannot.
-    head = log.try_read_head(location.look)
+    head = log.reader.try_read_head(location.look)
     epoch = options.epoch
     if options.tag is not None:
-        epoch = tagged_epoch(head or log.read_head(), options.tag)
-    snapshot = log.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
+        epoch = tagged_epoch(head or log.reader.read_head(), options.tag)
+    snapshot = log.reader.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
     table = location.require_at(snapshot, head)
     schema = table.schema
     if options.schema_epoch is not None:
-        other = log.read_at(epoch=options.schema_epoch, head=head)
+        other = log.reader.read_at(epoch=options.schema_epoch, head=head)
         schema = with_columns_of(table, location.require_at(other, head)).schema
     pinned = (options.epoch, options.tag, options.timestamp) != (None, None, None)
-    now = seen_ms(log, snapshot, pinned=pinned, seen_at=options.seen_at)
+    now = seen_ms(log.reader, snapshot, pinned=pinned, seen_at=options.seen_at)
     address, epoch = location.store.address, snapshot.epoch
     return PinnedRead(address, table.name, schema, epoch, options.where, now)
 
@@ -91,12 +91,12 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     """Plan a read of these columns, with one share for each task; reads only the log."""
     store = open_store(read.address)
     log = Log(store)
-    snapshot = log.read_at(epoch=read.epoch)
+    snapshot = log.reader.read_at(epoch=read.epoch)
     table = snapshot.table(read.table)
     predicate = None if read.where is None else parse_predicate(read.where)
     shown = replace(table, schema=read.table_schema)
     predicate = by_partitions(log, shown, predicate)
-    view = log.view(table, rowset_filter(shown, predicate), read.now_ms)
+    view = log.rowsets.view(table, rowset_filter(shown, predicate), read.now_ms)
     plan = plan_scan(replace(view, columns=shown.schema), snapshot.epoch, columns, predicate)
     return split_plan(plan, task_bytes(plan))
 

@@ -162,7 +162,7 @@ def _is_carried(kind: spark.DataType) -> bool:
 def _could_pay(table: ArrowTable, session: SparkSession) -> bool:
     if any(str(session.conf.get(name)).upper() != value for name, value in _SETTINGS.items()):
         return False
-    sizes = table._log.read_entries(table._state).byte_counts
+    sizes = table._log.rowsets.read_entries(table._state).byte_counts
     return bool(len(sizes)) and int(sizes.max()) > 2 * table._log.limits.in_place_bytes
 
 
@@ -294,14 +294,14 @@ class _Work:
 
     def _count(self, log: Log, state: TableState, epoch: int) -> tuple[View, dict[int, int]]:
         """Return a view of the RowSets with rows to change, and the number of these rows by id."""
-        every = log.view(state) if self._update.condition is None else View.stored(state)
+        every = log.rowsets.view(state) if self._update.condition is None else View.stored(state)
         if every.rowsets and not every.hidden:
             return every, {each.id: each.row_count for each in every.rowsets}
         text = self._update.select(f"{_ROWSET}, count(*)", epoch) + f" GROUP BY {_ROWSET}"
         found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))
-        rowsets = sorted(log.find_rowsets(state, found).values(), key=lambda rowset: rowset.id)
+        rowsets = sorted(log.rowsets.find(state, found).values(), key=lambda rowset: rowset.id)
         # The view hides rows, so that tasks expect only the rows of the query.
-        return log.with_lookups(state, view_of(state, rowsets, None)), found
+        return log.rowsets.with_lookups(state, view_of(state, rowsets, None)), found
 
     def _run(self, job: UpdateJob, epoch: int) -> list[UpdateReport]:
         if not job.rowsets:

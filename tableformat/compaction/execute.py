@@ -131,7 +131,7 @@ class _Queue:
         """Return the next group that still has RowSets, planned on the newest state, or None."""
         while self._waiting:
             group, before = self._waiting.popleft()
-            self._base = self._log.refresh(self._base)
+            self._base = self._log.reader.refresh(self._base)
             try:
                 with self._log.removals_are_conflicts(OPERATION, self._base):
                     job = plan_job(self._log, self._base, self._plan, group, self._order_by)

@@ -119,7 +119,7 @@ def plan_job(
     of the z-order was dropped. Raises StoreError, CorruptionError.
     """
     table = base.tables.get(TableId(plan.table))
-    found = {} if table is None else log.find_rowsets(table, group.rowsets)
+    found = {} if table is None else log.rowsets.find(table, group.rowsets)
     # Since a drop and a restore, another RowSet may have the id of one that the plan means.
     live: Mapping[int, LiveRowSet] = {
         number: each for number, each in found.items() if each.epoch <= plan.epoch

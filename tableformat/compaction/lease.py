@@ -30,7 +30,7 @@ def needs_lease(job: CompactionJob) -> bool:
 
 def take_lease(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot:
     """Commit a lease of one day for a job that was planned on `base`. Raises as `Log.commit`."""
-    until = log.agreed(base).present_ms + _LEASE_MS
+    until = log.agreement.time(base).present_ms + _LEASE_MS
     return _commit(log, base, Lease(job=job.job_id, epoch=base.epoch, until_ms=until))
 
 

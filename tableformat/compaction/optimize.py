@@ -59,7 +59,7 @@ def plan_table(
     """
     policy = parse_policy(table.properties, dict(chosen.options))
     with log.removals_are_conflicts(OPERATION, base):
-        facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
+        facts = facts_of(table, log.rowsets.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
         plan = plan_compaction(table, base.epoch, facts, policy, log.limits)
         if chosen.where is None:

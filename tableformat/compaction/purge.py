@@ -66,10 +66,10 @@ def purge_rowsets(log: Log, base: Snapshot, table: TableId, rowsets: Collection[
 def cutoff_ms(log: Log, state: Snapshot, table: TableState) -> int:
     """Return the time at which rows had expired that may be purged now, in ms since 1970 UTC.
 
-    Costs and raises as `Log.agreed`.
+    Costs and raises as `Agreement.time`.
     """
     lives = table.lifetimes
-    return log.agreed(state, table).earliest_ms - (0 if lives is None else lives.grace_ms)
+    return log.agreement.time(state, table).earliest_ms - (0 if lives is None else lives.grace_ms)
 
 
 def _commit(

@@ -37,10 +37,10 @@ def _compacted_in_window(log: Log, head: Snapshot, table: TableState, window_ms:
 
     One that a writer made after its own commit does not count, because it rewrites one small group.
     """
-    present = present_ms(log.store, head, log.now_ms())
-    ended = log.find_ended(present - present % window_ms - 1, head, present)
+    present = present_ms(log.store, head, log.reader.now_ms())
+    ended = log.reader.find_ended(present - present % window_ms - 1, head, present)
     with log.removals_are_conflicts(OPERATION, head):
-        entries = log.read_entries(table)
+        entries = log.rowsets.read_entries(table)
     # The file of a removed epoch may still exist, or be lost.
     first = max(head.floor, 0 if ended is None else ended + 1)
     recent = np.flatnonzero(entries.epochs >= first)
@@ -48,7 +48,7 @@ def _compacted_in_window(log: Log, head: Snapshot, table: TableState, window_ms:
     largest_first = recent[np.argsort(-entries.byte_counts[recent], kind="stable")]
     numbers = dict.fromkeys(entries.epochs[largest_first].tolist())
     return any(
-        _compacts(epoch, table) for number in numbers for epoch in log.read_epochs(number, 1)
+        _compacts(epoch, table) for number in numbers for epoch in log.reader.read_epochs(number, 1)
     )
 
 

@@ -39,13 +39,13 @@ def plan_tombstones(
     """
     if not table.primary_key:
         return ()
-    entries = log.read_entries(table, which="tombstones")
+    entries = log.rowsets.read_entries(table, which="tombstones")
     if not len(entries):
         return ()
     hours = tombstone_hours(table.properties)
-    agreed = log.agreed(base, table)
+    agreed = log.agreement.time(base, table)
     cutoff_ms = agreed.earliest_ms - int(hours * _HOUR_MS)
-    ended = log.find_ended(cutoff_ms, base, agreed.present_ms)
+    ended = log.reader.find_ended(cutoff_ms, base, agreed.present_ms)
     old = entries.epochs <= (-1 if ended is None else ended)
     return tombstone_groups(table, facts_of(table, entries), old, hours, policy, log.limits)
 
@@ -64,7 +64,7 @@ def erase_tombstones(
         plan = _plan_erasure(log, base, table, where)
         if plan is None:
             return base
-        base = log.refresh(execute_plan(log, base, plan, place=place)[0])
+        base = log.reader.refresh(execute_plan(log, base, plan, place=place)[0])
     if (plan := _plan_erasure(log, base, table, where)) is None:
         return base
     raise ConflictError(
@@ -81,7 +81,7 @@ def _plan_erasure(
     if state is None or not state.primary_key:
         return None
     bound = certain(where, state.schema)
-    entries = log.read_entries(state, partial(prune, bound), which="tombstones")
+    entries = log.rowsets.read_entries(state, partial(prune, bound), which="tombstones")
     view = View.written(state.prefix, tombstone_schema(state.schema).fields)
     holding = [
         at for at, each in enumerate(entries) if stored_matches(log.store, view, each, bound)

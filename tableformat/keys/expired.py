@@ -25,9 +25,9 @@ def stored_view(
     """Return a view of the RowSets that `keep` selects, and the RowSets of tombstones.
 
     The view shows the rows that have expired at a time, and their expired values as NULL. None as
-    the time means that nothing has expired. Raises the errors of `read_rowsets`.
+    the time means that nothing has expired. Raises the errors of `LiveRowSets.read`.
     """
-    found = log.read_rowsets(table, keep, which="all")
+    found = log.rowsets.read(table, keep, which="all")
     live = [each for each in found if not each.has_tombstones]
     return view_of_values(table, live, now_ms), [each for each in found if each.has_tombstones]
 

@@ -97,7 +97,7 @@ def rebuild_caches(
     given_up = _give_up(log) if give_up_lost_epochs else None
     restored: dict[str, None] = {}
     for _ in range(TRIES):
-        newest = log.read_head()
+        newest = log.reader.read_head()
         check_writer_features(newest)
         try:
             state = _rebuild(log, newest, restored)
@@ -106,7 +106,7 @@ def rebuild_caches(
             )
         except (CorruptionError, NotFoundError):
             # What a vacuum has removed meanwhile is not lost.
-            if not was_vacuumed(log, newest, log.refresh(newest)):
+            if not was_vacuumed(log, newest, log.reader.refresh(newest)):
                 raise
     raise ConflictError(
         f"Vacuums of {log.store.url} removed what this repair was reading, {TRIES}"
@@ -117,9 +117,11 @@ def rebuild_caches(
 def _rebuild(log: Log, newest: Snapshot, restored: dict[str, None]) -> Snapshot:
     """Restore anchors, store the newest state, and return it. Adds names to `restored`."""
     lost = _restore_anchors(log, newest, restored)
-    if lost and newest.floor in lost_states(log, newest):
+    if lost and newest.floor in lost_states(log.reader, newest):
         raise _lost_error(log, newest, lost)
-    state, ref = store_snapshot(log.store, log.read_from_log(newest.epoch), limits=log.limits)
+    state, ref = store_snapshot(
+        log.store, log.reader.read_from_log(newest.epoch), limits=log.limits
+    )
     with suppress(ConflictError):  # then a vacuum leads the hint to its floor
         put_usable_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
@@ -129,8 +131,8 @@ def _rebuild(log: Log, newest: Snapshot, restored: dict[str, None]) -> Snapshot:
 
 def _draft(log: Log) -> Log:
     """Return a log with the content of another one, whose changes stay in memory."""
-    store = DraftStore(log.store.uncached, log.now_ms)
-    return Log(store, clock_ms=log.now_ms, pause=log.pause, limits=log.limits)
+    store = DraftStore(log.store.uncached, log.reader.now_ms)
+    return Log(store, clock_ms=log.reader.now_ms, pause=log.pause, limits=log.limits)
 
 
 def _give_up(log: Log) -> tuple[int, int] | None:
@@ -148,10 +150,10 @@ def _begin_later(log: Log) -> tuple[int, int] | None:
     as `begin_at_checkpoint`.
     """
     try:
-        head = log.read_head()
+        head = log.reader.read_head()
     except CorruptionError:
         return None  # the newest epochs are lost
-    if head.floor not in lost_states(log, head):
+    if head.floor not in lost_states(log.reader, head):
         return None
     return head.floor, begin_at_checkpoint(log, head).floor - 1
 
@@ -159,7 +161,7 @@ def _begin_later(log: Log) -> tuple[int, int] | None:
 def _end_earlier(log: Log) -> tuple[int, int] | None:
     """Remove the hint. Returns the first and last epoch whose loss it has proved, if any."""
     # If the log cannot be opened without the hint, the hint may lead to its only whole state.
-    end = log.read_head_from_log()
+    end = log.reader.read_head_from_log()
     lost = find_lost(log.store)
     log.store.delete(HINT)
     return None if lost is None else (end.epoch + 1, lost)
@@ -192,5 +194,5 @@ def _restore_anchors(log: Log, head: Snapshot, restored: dict[str, None]) -> lis
 
 
 def _lost_error(log: Log, head: Snapshot, lost: Sequence[CorruptionError]) -> CorruptionError:
-    names = name_lost(head, lost_states(log, head))
+    names = name_lost(head, lost_states(log.reader, head))
     return CorruptionError(f"{' '.join(each.message for each in lost)} {names}")

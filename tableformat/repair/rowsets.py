@@ -138,7 +138,7 @@ def take_out(
                 f"RowSets {sorted(rowsets)} of table {table.name!r} are sound; there is nothing"
                 " to repair."
             )
-        if lost and log.is_removed(base.epoch):
+        if lost and log.reader.is_removed(base.epoch):
             # These rows may be whole in the newest epoch, which has them in other files.
             raise not_sent(f"Epoch {base.epoch}, which was to be repaired, was removed meanwhile;")
         if dry_run:
@@ -160,7 +160,7 @@ def take_out(
 def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveRowSet]:
     if not isinstance(rowsets, Collection) or any(type(each) is not int for each in rowsets):
         raise InvalidInputError(f"RowSets to repair must be a list of ids, not {rowsets!r}.")
-    found = log.find_rowsets(table, [each for each in rowsets if 0 <= each < 2**32])
+    found = log.rowsets.find(table, [each for each in rowsets if 0 <= each < 2**32])
     missing = sorted(set(rowsets).difference(found))
     if missing or not found:
         raise NotFoundError(

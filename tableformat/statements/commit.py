@@ -78,7 +78,7 @@ def commit_written(
     entries = tuple(entries)
     if statics is None and not job.needs_commit(entries):
         # Without `base`, the newest state: retention may have removed the job's base.
-        return base or (log or Log(open_store(job.address))).read_head()
+        return base or (log or Log(open_store(job.address))).reader.read_head()
     reported = partial(written_statement, job, entries, statics=statics)
     return commit_reported(job, reported, log, base, fresh=fresh)
 
@@ -180,7 +180,7 @@ def _planned(
             " run the write again."
         )
     with log.removals_are_conflicts(planned, base):
-        table = log.decided(base, table)
+        table = log.agreement.decided(base, table)
         statement = finished(reported(log, table), log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
@@ -202,7 +202,7 @@ def _send(job: WriteJob, change: Change, log: Log, base: Snapshot) -> Snapshot:
     try:
         return log.commit(replace(change, keyed=keyed), base)
     except ConflictError as error:
-        if not _has_columns(job, log.read_head(), error):
+        if not _has_columns(job, log.reader.read_head(), error):
             raise
     described = job.columns.parameters()
     rest = tuple(op for op in change.ops if op not in job.columns.operations)
@@ -293,4 +293,6 @@ def _operation(job: WriteJob, statement: Statement) -> str:
 
 def _drop_all(log: Log, table: TableState) -> DropRowSet:
     """Drop every RowSet. The list is empty for an empty table, which still marks an overwrite."""
-    return DropRowSet(table=table.id, rowsets=id_ranges(log.read_entries(table).ids.tolist()))
+    return DropRowSet(
+        table=table.id, rowsets=id_ranges(log.rowsets.read_entries(table).ids.tolist())
+    )

@@ -49,7 +49,7 @@ def find_rows(
     """
     keep = rowset_filter(table, where)
     chosen = by_partitions(log, table, where)
-    view = log.view(table, rowset_filter(table, chosen), table.decided_ms)
+    view = log.rowsets.view(table, rowset_filter(table, chosen), table.decided_ms)
     found = select_rows(log.store, view, chosen)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count

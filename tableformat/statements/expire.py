@@ -26,7 +26,7 @@ def evaluate_drop(log: Log, table: TableState, cutoff_ms: int) -> Statement | No
     Returns None if there are none. The time is in ms since 1970 UTC. Reads the entries of the
     table's RowSets, and no data. Raises CorruptionError, StoreError.
     """
-    stored = view_of(table, log.read_rowsets(table), None).rowsets
+    stored = view_of(table, log.rowsets.read(table), None).rowsets
     left = {each.id for each in view_of(table, stored, cutoff_ms).rowsets}
     return _statement(
         table,
@@ -43,7 +43,7 @@ def evaluate_expire(
     the columns that say when these expire, where indexes do not decide it. Raises CorruptionError,
     StoreError.
     """
-    before = view_of(table, log.read_rowsets(table), None)
+    before = view_of(table, log.rowsets.read(table), None)
     view = view_of(table, before.rowsets, cutoff_ms)
 
     def rows() -> Iterator[DeletedRows]:

@@ -120,13 +120,13 @@ class Fill:
         """Write the values of all RowSets of the newest state, and return that state.
 
         RowSets that concurrent writers add during the last round are left to `fill`, and so is a
-        state whose columns do not fit. Raises the errors of `write` and of `Log.refresh`.
+        state whose columns do not fit. Raises the errors of `write` and of `LogReader.refresh`.
         """
         head = base
         for _ in range(ROUNDS):
             if not self._plan.fits(head) or not self._write_missing(head):
                 break
-            head = self._log.refresh(head)
+            head = self._log.reader.refresh(head)
         return head
 
     def change(
@@ -204,7 +204,7 @@ class Fill:
         return sum(unknown if each is None else each.operation is not None for each in filled)
 
     def _view(self, head: Snapshot) -> View:
-        return self._log.view(self._plan.require_table(head), self._plan.keep)
+        return self._log.rowsets.view(self._plan.require_table(head), self._plan.keep)
 
     def _key(self, rowset: LiveRowSet) -> tuple[str, ...]:
         """Return the objects that decide the values. Deleted rows do not matter."""

@@ -72,7 +72,7 @@ def written_partitions(
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_overwritten(table, wanted)
     deleted = []
-    view = log.view(table, keep, table.decided_ms) if added else View.stored(table)
+    view = log.rowsets.view(table, keep, table.decided_ms) if added else View.stored(table)
     for rowset in view.rowsets:
         rows = _overwritten_rows(log.store, table, view, rowset, wanted)
         if rows is None or rows:

@@ -50,7 +50,7 @@ def evaluate_range(
     bound, keep = bind(where, table.schema), rowset_filter(table, where)
     regions = exact_regions(bound, table.schema)
     assert regions is not None
-    rowsets = view_of(table, log.read_rowsets(table, keep), None).rowsets
+    rowsets = view_of(table, log.rowsets.read(table, keep), None).rowsets
     inside, edges = _divide(rowsets, regions, table)
     if not edges and not _hides_more(table, inside):
         return None
@@ -119,7 +119,7 @@ def evaluate_clean(
     """
     if not table.range_tombstones:
         return None
-    rowsets = log.read_rowsets(table)
+    rowsets = log.rowsets.read(table)
     view = view_of(table, rowsets, None)
     shown = {each.id for each in view.rowsets}
     rows = [

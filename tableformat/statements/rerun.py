@@ -39,7 +39,7 @@ def commit_statement(
     for attempt in range(TRIES):
         if attempt:
             log.pause(pause_before(attempt))
-            base = log.refresh(base)
+            base = log.reader.refresh(base)
         last = attempt == TRIES - 1
         try:
             change = evaluate(base)

@@ -228,7 +228,7 @@ def find_deleted_rows(
     Raises InvalidInputError for a RowSet that the table does not have, and for a row beyond its
     end.
     """
-    live = log.find_rowsets(table, rows.keys())
+    live = log.rowsets.find(table, rows.keys())
     for number, each in rows.items():
         if number not in live or (each and each.max() >= live[number].entry.rows):
             raise InvalidInputError(

@@ -185,7 +185,7 @@ def _unchanged(
     key = key_fields(table.partition_key, table.schema)
     schema = TableSchema(fields=key)
     wanted = KeySet.of(brought.select(schema.names), schema, repeated=True)
-    held = Statics(key, log.view(statics, wanted.keep))
+    held = Statics(key, log.rowsets.view(statics, wanted.keep))
     known = read_values(log.store, held, given, wanted.keep)
     keys = [brought[each.name].combine_chunks() for each in key]
     unchanged = np.ones(brought.num_rows, np.bool_)

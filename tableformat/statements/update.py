@@ -98,7 +98,7 @@ def evaluate_update(
     """
     keep = rowset_filter(table, where)
     met = by_partitions(log, table, where)
-    view = log.view(table, rowset_filter(table, met), table.decided_ms)
+    view = log.rowsets.view(table, rowset_filter(table, met), table.decided_ms)
     chosen = [each for each in select_rows(log.store, view, met) if each.count]
     read = values.column_ids
     if where is not None:

@@ -66,7 +66,7 @@ def evaluate_upsert(
     deleted: list[DeletedRows] = []
     given: list[NDArray[np.int64]] = []
     origins: list[NDArray[np.int64]] = []
-    for each in find_rows(log.store, log.view(table, keys.keep, table.decided_ms), keys):
+    for each in find_rows(log.store, log.rowsets.view(table, keys.keep, table.decided_ms), keys):
         deleted.append(DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)))
         given.append(each.keys)
         origins.append(origins_of(each.rowset.id, each.rows))

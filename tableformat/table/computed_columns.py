@@ -205,7 +205,7 @@ class ColumnWork:
         options = update.replacement_options(target_of(table, log.limits), count, self.settings)
         bound = bind_constraints(table.name, table.constraints, table.schema)
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
-        seen = log.decided(base, table)
+        seen = log.agreement.decided(base, table)
         writer = computed.ComputedWriter(seen, column, self.where, place, options, rules)
         keep = rowset_filter(seen, self.where)
         plan = fills.FillPlan(

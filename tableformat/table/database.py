@@ -62,7 +62,7 @@ class ArrowDatabase(DatabaseUpkeep):
                 f"{location.url} is inside the database {location.store.url}; open that."
             )
         log = Log(location.store)
-        return cls(location.store, log, log.read_head(look=location.look))
+        return cls(location.store, log, log.reader.read_head(look=location.look))
 
     @classmethod
     def create(
@@ -114,7 +114,7 @@ class ArrowDatabase(DatabaseUpkeep):
         NotFoundError that lists the existing tables, and for an epoch that does not exist.
         """
         head = self._refresh()
-        named = head if epoch is None else self._log.read_at(epoch_number(epoch), head=head)
+        named = head if epoch is None else self._log.reader.read_at(epoch_number(epoch), head=head)
         return ArrowTable(self._locate(name, named).follow(named), self._log, head)
 
     def create_table(
@@ -202,6 +202,6 @@ class ArrowDatabase(DatabaseUpkeep):
 
 
 def _opened_again(store: ObjectStore) -> ArrowDatabase:
-    """Open a database in another process. Raises the errors of `Log.read_head`."""
+    """Open a database in another process. Raises the errors of `LogReader.read_head`."""
     log = Log(store)
-    return ArrowDatabase(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.reader.read_head())

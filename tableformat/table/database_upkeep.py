@@ -177,7 +177,7 @@ class DatabaseUpkeep(OpenDatabase):
             self._log, give_up_lost_epochs=give_up_lost_epochs, dry_run=dry_run
         )
         if not dry_run:
-            self._snapshot = self._log.read_head()
+            self._snapshot = self._log.reader.read_head()
         return result
 
     def vacuum(

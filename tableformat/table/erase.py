@@ -139,7 +139,7 @@ def erase(
     holding = {epoch for epoch, found in _search(log, head, state, predicate, {}) if found}
     holding.update(_with_remains(log, head, state, predicate))
     if runs[-1].held_by:
-        kept = log.read_kept_epochs(head)
+        kept = log.reader.read_kept_epochs(head)
         holding.update(e.epoch for e in kept if e.epoch > head.floor and _names(e, state.id, text))
     return ErasureReport(
         rows_deleted=deleted,
@@ -180,8 +180,8 @@ def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> tuple[list[Vacu
     """
     runs, filled = [vacuum(log, request)], 0
     while len(runs) < _RUNS:
-        head = log.read_head()
-        left = epochs_with_remains(log, head, table)
+        head = log.reader.read_head()
+        left = epochs_with_remains(log.reader, head, table)
         if left and not runs[-1].held_by:
             filled += _fill_block(log, head, max(left))
         elif runs[-1].epoch is None or not _others_have_remains(log, head, table):
@@ -196,7 +196,7 @@ def _left_files(
     """Return the removed epochs whose files still exist and may have such rows. They descend."""
     return [
         number
-        for number, epoch in epochs_with_remains(log, head, table.id).items()
+        for number, epoch in epochs_with_remains(log.reader, head, table.id).items()
         if epoch is None or _names(epoch, table.id, text) or _may_have(log, epoch, table, where)
     ]
 
@@ -237,11 +237,13 @@ def _may_have(log: Log, epoch: Epoch, table: TableState, where: Predicate) -> bo
             return True
     rowsets = [LiveRowSet.of(n, epoch.epoch, each, None) for n, each in enumerate(added)]
     alone = replace(table, rowsets=RowSets(added=tuple(rowsets)))
-    return bool(log.read_rowsets(alone, rowset_filter(table, where), which="all"))
+    return bool(log.rowsets.read(alone, rowset_filter(table, where), which="all"))
 
 
 def _others_have_remains(log: Log, head: Snapshot, table: TableId) -> bool:
-    return bool(anchors_with_remains(log, head, table)) or caches_have_remains(log, table)
+    return bool(anchors_with_remains(log.reader, head, table)) or caches_have_remains(
+        log.reader, table
+    )
 
 
 def _fill_block(log: Log, head: Snapshot, epoch: int) -> int:
@@ -257,13 +259,13 @@ def _with_remains(log: Log, head: Snapshot, wanted: TableState, where: Predicate
 
     There are none, unless something keeps the floor. Of a small RowSet, an entry has all bytes.
     """
-    for anchor in anchors_with_remains(log, head, wanted.id):
+    for anchor in anchors_with_remains(log.reader, head, wanted.id):
         stored = read_state(log.store, anchor).tables[wanted.id]
         table = replace(stored, schema=wanted.schema)
-        live = {each.id for each in log.read_rowsets(table, which="all")}
+        live = {each.id for each in log.rowsets.read(table, which="all")}
         every = replace(stored.rowsets, dropped=(), amended={}, row_count=None, byte_count=None)
         undropped = replace(table, rowsets=every)
-        found = log.read_rowsets(undropped, rowset_filter(table, where), which="all")
+        found = log.rowsets.read(undropped, rowset_filter(table, where), which="all")
         if any(each.id not in live for each in found):
             yield anchor.epoch
 
@@ -284,15 +286,15 @@ def _search(
     for epoch in _kept_epochs(head):
         found = False
         try:
-            with log.removals_are_told(epoch):
-                for table in log.read_at(epoch).tables.values():
+            with log.reader.removals_are_told(epoch):
+                for table in log.reader.read_at(epoch).tables.values():
                     if table.id == wanted.id:
                         # The condition uses present column names, so the present schema resolves
                         # them to ids.
                         own = replace(table, schema=wanted.schema)
                         found = any(_holding(log, own, where, seen))
         except NotFoundError:
-            if epoch >= log.read_head().floor:
+            if epoch >= log.reader.read_head().floor:
                 raise
         yield epoch, found
 
@@ -304,7 +306,7 @@ def _holding(
     stored, buried = table.schema, tombstone_schema(table.schema)
     rows = View.written(table.prefix, stored.fields), bind(where, stored)
     tombstones = View.written(table.prefix, buried.fields), certain(where, stored)
-    for rowset in log.read_rowsets(table, rowset_filter(table, where), which="all"):
+    for rowset in log.rowsets.read(table, rowset_filter(table, where), which="all"):
         key = rowset.entry.model_dump_json()
         if key not in seen:
             view, bound = tombstones if rowset.has_tombstones else rows

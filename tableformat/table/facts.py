@@ -113,7 +113,7 @@ class EpochFacts:
 
 def table_facts(log: Log, head: Snapshot, state: TableState) -> TableFacts:
     """Count the RowSets of a table of `head`; reads the checkpoint segments that describe them."""
-    entries = log.read_entries(state, which="all")
+    entries = log.rowsets.read_entries(state, which="all")
     root = log.store.url.rstrip("/")
     deleted = int(entries.deleted.sum())
     return TableFacts(

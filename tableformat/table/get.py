@@ -46,8 +46,10 @@ def get_rows(
         return arrow_schema(wanted).empty_table()
     asked = key_batch(keys, key, table.name)
     known = KeySet.of(pa.Table.from_batches([asked]), key, repeated=True)
-    with log.removals_are_told(snapshot.epoch):
-        view = log.view(table, rowset_filter(table, known.predicate()), log.query_ms(snapshot))
+    with log.reader.removals_are_told(snapshot.epoch):
+        view = log.rowsets.view(
+            table, rowset_filter(table, known.predicate()), log.reader.query_ms(snapshot)
+        )
         found = [*opened.read(log.store, view, known, wanted)]
     rows = pa.Table.from_batches([batch for _, batch in found], arrow_schema(wanted))
     row_of_key = np.full(len(keys), -1)

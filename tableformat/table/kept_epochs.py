@@ -67,7 +67,7 @@ def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) 
             f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; use"
             " a tag to keep an epoch for good."
         )
-    until = log.agreed(base).present_ms + int(seconds * 1000)
+    until = log.agreement.time(base).present_ms + int(seconds * 1000)
     kept = _stored_number(log, epoch)
     return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
 

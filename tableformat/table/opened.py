@@ -166,11 +166,13 @@ class OpenTable:
         seen, begun = self._seen, self._begun
         if seen is None and begun is not None:
             return self._finish(begun)
-        return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
+        return self._see(
+            self._log.reader.read_head() if seen is None else self._log.reader.refresh(seen)
+        )
 
     def _finish(self, begun: BegunHead) -> Snapshot:
-        found = finish_head(self._log, begun)
-        head = self._log.read_head() if found is None else found
+        found = finish_head(self._log.reader, begun)
+        head = self._log.reader.read_head() if found is None else found
         self._require_database(head)
         if found is None:
             # Retention removed what told which table has the name.
@@ -227,7 +229,7 @@ class OpenTable:
         # With a damaged head, earlier epochs can still be read.
         with suppress(CorruptionError, StoreError, UnsupportedFormatError):
             head = self._refresh()
-        found = self._log.read_at(epoch=epoch, head=head)
+        found = self._log.reader.read_at(epoch=epoch, head=head)
         self._require_database(found)
         return found
 
@@ -241,8 +243,10 @@ class OpenTable:
             raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
         head = self._refresh()
         table = self._location.require(head)
-        epochs = self._log.read_kept_epochs(head)
-        found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
+        epochs = self._log.reader.read_kept_epochs(head)
+        found = table_history(
+            epochs, table, lambda epoch: self._log.reader.read_at(epoch, head=head)
+        )
         return History(islice(found, None if limit is None else min(limit, sys.maxsize)))
 
     def _find_counts(self, transaction: str, after: int) -> RowCounts:
@@ -257,7 +261,7 @@ class OpenTable:
             )
         after = epoch_number(after)
         head = self._refresh()
-        for epoch in self._log.read_kept_epochs(head):
+        for epoch in self._log.reader.read_kept_epochs(head):
             if epoch.epoch <= after:
                 break
             if epoch.transaction == transaction:
@@ -275,7 +279,7 @@ class OpenTable:
             raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
         if epoch < head.floor:
             return None
-        found = next(self._log.read_epochs(epoch, limit=1), None)
+        found = next(self._log.reader.read_epochs(epoch, limit=1), None)
         return None if found is None else moment(found.time_ms)
 
     def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[Any, ...]]:

@@ -42,7 +42,7 @@ class OpenDatabase:
 
     def _refresh(self) -> Snapshot:
         """Look for newer epochs, and return the newest state."""
-        self._snapshot = self._log.refresh(self._snapshot)
+        self._snapshot = self._log.reader.refresh(self._snapshot)
         return self._snapshot
 
     def __repr__(self) -> str:

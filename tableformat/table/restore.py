@@ -68,7 +68,7 @@ def restore_table(
     the table since the base, or removed the base. Raises NotFoundError if retention removes `then`.
     """
     commit = commit or CommitSettings()
-    with log.removals_are_conflicts(RESTORE, base), log.removals_are_told(then.epoch):
+    with log.removals_are_conflicts(RESTORE, base), log.reader.removals_are_told(then.epoch):
         change = _table_again(log, base, table, then, commit)
         return (base, None) if change is None else log.commit_change(change, base)
 
@@ -115,7 +115,7 @@ def restore_database(
     commit = commit or CommitSettings()
 
     def evaluate(state: Snapshot) -> Change | None:
-        with log.removals_are_told(then.epoch):
+        with log.reader.removals_are_told(then.epoch):
             return _all_again(log, state, then, commit)
 
     return commit_statement(log, base, evaluate)
@@ -164,7 +164,7 @@ def _emptied(log: Log, kept: Iterable[TableState], then: Snapshot) -> Iterator[O
     """Yield operations that drop the static values of tables that had none at an earlier state."""
     for table in kept:
         if table.statics is not None and not [*_statics_of(table, then)]:
-            stored = log.read_entries(table.statics, which="all").ids.tolist()
+            stored = log.rowsets.read_entries(table.statics, which="all").ids.tolist()
             yield DropRowSet(table=table.statics.id, rowsets=id_ranges(stored))
 
 
@@ -200,10 +200,10 @@ def _last_states(
     found = {key: base.tables[key] for key in lost if key in base.tables}
     if len(found) == len(lost):
         return found
-    for epoch in log.read_epochs(base.epoch, base.epoch - max(then.epoch, base.floor)):
+    for epoch in log.reader.read_epochs(base.epoch, base.epoch - max(then.epoch, base.floor)):
         dropped = {TableId(op.table) for op in epoch.ops if isinstance(op, DropTable)}
         if wanted := (dropped & lost.keys()) - found.keys():
-            before = log.read_at(epoch.epoch - 1, head=base)
+            before = log.reader.read_at(epoch.epoch - 1, head=base)
             found.update((key, before.tables[key]) for key in wanted)
         if len(found) == len(lost):
             break
@@ -220,7 +220,7 @@ def _carried_batches(log: Log, base: Snapshot, last: TableState, room: int) -> M
     batches, newest = dict(last.batches), dict[str, None]()
     if len(batches) <= CARRIED and _bytes_of(batches) <= room:
         return batches
-    for epoch in log.read_epochs(base.epoch, base.epoch - base.floor):
+    for epoch in log.reader.read_epochs(base.epoch, base.epoch - base.floor):
         landed = (op for op in reversed(epoch.ops) if isinstance(op, Txn) and op.table == last.id)
         newest |= dict.fromkeys(op.app for op in landed if op.app in batches)
         if len(newest) >= CARRIED:
@@ -366,7 +366,7 @@ def _change(
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
-    dropped = id_ranges(log.read_entries(now, which="all").ids.tolist())
+    dropped = id_ranges(log.rowsets.read_entries(now, which="all").ids.tolist())
     schema = None if now.schema == then.schema else then.schema
     before, after = now.stored_properties, restored_properties(now, then)
     stated = {name: text for name, text in after.items() if before.get(name) != text}
@@ -395,7 +395,7 @@ def _rows_again(log: Log, then: TableState) -> Iterator[AddRowSet]:
     Rows of range tombstones are named by vectors, because the tombstones do not come back. Reads
     the columns of the tombstones where indexes do not decide them.
     """
-    job_id, rowsets = new_job_id(), log.read_rowsets(then, which="all")
+    job_id, rowsets = new_job_id(), log.rowsets.read(then, which="all")
     view = view_of(then, [each for each in rowsets if not each.has_tombstones], None)
     shown = {each.id for each in view.rowsets}
     for rowset in rowsets:

@@ -37,7 +37,7 @@ def restore_counts(
     emptied = {op.table for op in operations if isinstance(op, DropRowSet)}
     for key in emptied:
         if base.tables[TableId(key)].statics_of is None:
-            stored = log.read_entries(base.tables[TableId(key)], which="all")
+            stored = log.rowsets.read_entries(base.tables[TableId(key)], which="all")
             before.update((tuple(each.objects()), each.byte_count) for each in stored)
     for op in operations:
         if isinstance(op, AddRowSet) and then.tables[TableId(op.table)].statics_of is None:

@@ -83,7 +83,7 @@ class TableSource:
 
     def _view(self, where: Predicate | None) -> tuple[Predicate | None, View]:
         """Return RowSets that may match, and the condition with what it says of partition keys."""
-        with self.log.removals_are_told(self.epoch, staged=self.staged):
+        with self.log.reader.removals_are_told(self.epoch, staged=self.staged):
             chosen = by_partitions(self.log, self.shown, where)
-            view = self.log.view(self.table, rowset_filter(self.shown, chosen), self.now_ms)
+            view = self.log.rowsets.view(self.table, rowset_filter(self.shown, chosen), self.now_ms)
             return chosen, replace(view, columns=self.shown.schema)

@@ -82,7 +82,7 @@ def _table_row(log: Log, snapshot: Snapshot, state: TableState) -> tuple[object,
 
 def _amounts(log: Log, state: TableState) -> tuple[int, int, str]:
     """Return the number of rows, before expiry and deleted ranges, and RowSets, and their size."""
-    entries = log.read_entries(state, which="all")
+    entries = log.rowsets.read_entries(state, which="all")
     rows = int(entries.rows.sum() - entries.deleted.sum())
     return rows, len(entries), size_text(int(entries.byte_counts.sum()))
 

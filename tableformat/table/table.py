@@ -88,11 +88,11 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         """
         location = locate_existing(StoreAddress.of(path, storage_options, filesystem=filesystem))
         log, look = Log(location.store), location.look
-        begun = None if look is None else begin_head(log, look)
+        begun = None if look is None else begin_head(log.reader, look)
         if begun is not None and location.find(begun.state) is not None:
             proven = begun.is_proven
             return cls(location, log, begun.state) if proven else cls(location, log, None, begun)
-        return cls(location, log, log.try_read_head(look))
+        return cls(location, log, log.reader.try_read_head(look))
 
     @classmethod
     def create(
@@ -196,7 +196,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
             snapshot = self._snapshot_at(epoch, timestamp, tag)
         found = self._location.require_at(snapshot, self._seen)
         pinned = any(each is not None for each in (epoch, timestamp, tag))
-        seen = seen_ms(self._log, snapshot, pinned=pinned, seen_at=seen_at)
+        seen = seen_ms(self._log.reader, snapshot, pinned=pinned, seen_at=seen_at)
         shown = found
         if schema_epoch is not None:
             other = self._snapshot_at(schema_epoch)
@@ -258,8 +258,8 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
             # The state may be old. Without its columns or objects, nothing is opened ahead.
             with suppress(ColonnadeError):
                 chosen = by_partitions(self._log, table, predicate)
-                keep, now = rowset_filter(table, chosen), self._log.query_ms(seen)
-                view = self._log.view(table, keep, now)
+                keep, now = rowset_filter(table, chosen), self._log.reader.query_ms(seen)
+                view = self._log.rowsets.view(table, keep, now)
                 plan = plan_scan(view, seen.epoch, columns, chosen)
                 return BegunScan(table, chosen, view, open_ahead(store, plan))
             return None

@@ -35,9 +35,9 @@ def snapshot_at(
     if tag is not None:
         epoch = tagged_epoch(head, tag)
     if epoch is not None:
-        return log.read_at(epoch=epoch_number(epoch), head=head)
+        return log.reader.read_at(epoch=epoch_number(epoch), head=head)
     assert timestamp is not None
-    return log.read_at(timestamp_ms=timestamp_ms(timestamp), head=head)
+    return log.reader.read_at(timestamp_ms=timestamp_ms(timestamp), head=head)
 
 
 def seen_ms(

@@ -74,7 +74,7 @@ class ArrowTransaction:
         log.store.require_writable()
         self._log = log
         self._base = base
-        self._begun_ms = log.now_ms()
+        self._begun_ms = log.reader.now_ms()
         self._agreed: AgreedTime | None = None
         self._settings = commit or CommitSettings()
         self._job_id = new_job_id()
@@ -229,21 +229,21 @@ class ArrowTransaction:
     def _seen_table(self, table: TableId) -> TableState:
         """Return a table as the statements of the transaction see it.
 
-        Raises NotFoundError after it was dropped, and the errors of `Log.agreed`.
+        Raises NotFoundError after it was dropped, and the errors of `Agreement.time`.
         """
         return self._decided(self._state_of(table))
 
     def _decided(self, table: TableState) -> TableState:
         """Return a table as the transaction sees it, which sees all tables at one time.
 
-        The first table in which something expires decides it, and costs as `Log.agreed`.
+        The first table in which something expires decides it, and costs as `Agreement.time`.
         """
         return table if table.lifetimes is None else table.decided_at(self._time(table))
 
     def _time(self, table: TableState | None = None) -> AgreedTime:
-        """Return the one time of all statements of the transaction. Costs as `Log.agreed`."""
+        """Return the one time of all statements of the transaction. Costs as `Agreement.time`."""
         if self._agreed is None:
-            self._agreed = self._log.statement_time(self._base, table, self._begun_ms)
+            self._agreed = self._log.agreement.statement_time(self._base, table, self._begun_ms)
         return self._agreed
 
     def _note_read(self, read: TableRead) -> None:

@@ -81,7 +81,7 @@ class Upkeep(OpenTable):
 
         When the head cannot be read, checks all tables that can be read.
         """
-        known = self._log.try_read_head()
+        known = self._log.reader.try_read_head()
         table = None if known is None else self._location.find(known)
         tables = None if table is None else [table.name]
         return checks.verify(

@@ -59,7 +59,7 @@ class TableWork:
     @classmethod
     def begin(cls, log: Log, base: TableState | None, state: TableState) -> TableWork:
         """Return no work yet on `state`; `base` is None for a table created in the transaction."""
-        live = [] if base is None else log.read_rowsets(base, which="all")
+        live = [] if base is None else log.rowsets.read(base, which="all")
         first = 0 if base is None else base.next_rowset_id
         return cls(state.id, state.prefix, first, {each.id: each for each in live})
 

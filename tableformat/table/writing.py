@@ -169,7 +169,7 @@ class Writing(OpenTable, RowMethods):
         table = self._location.require(base)
         batches = batches_of(data, arrow_schema(table.schema))
         leases = settings is not None and settings.lease_hours is not None
-        follows = not (leases or table.constraints) and self._log.can_follow(base)
+        follows = not (leases or table.constraints) and self._log.reader.can_follow(base)
         if mode == "append" and not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files, and no job can lease an epoch
@@ -178,7 +178,7 @@ class Writing(OpenTable, RowMethods):
             base = self._refresh()
         elif mode == "append" and table.primary_key:
             # A key that is deleted by now refuses no row.
-            newest = self._log.refresh(base)
+            newest = self._log.reader.refresh(base)
             if _takes_same_rows(table, self._location.find(newest)):
                 base = self._see_committed(newest)
         if has_batch(commit, self._location.require(base)):
@@ -199,7 +199,7 @@ class Writing(OpenTable, RowMethods):
             settings=settings,
             commit=commit,
             limits=limits,
-            agreed=self._log.statement_time,
+            agreed=self._log.agreement.statement_time,
         )
         take_lease(job, self._log, base)
         draws = LogDraws(self._log, base, division.own, job.job_id)
@@ -249,7 +249,7 @@ class Writing(OpenTable, RowMethods):
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, job_id = self._snapshot, new_job_id()
-        table = self._log.decided(base, self._state)
+        table = self._log.agreement.decided(base, self._state)
         if has_batch(commit, table):
             return base.epoch
         with self._log.removals_are_conflicts("overwrite", base):
@@ -282,7 +282,7 @@ class Writing(OpenTable, RowMethods):
 
         def planned(base: Snapshot) -> Change | None:
             job_id = new_job_id()
-            table = self._log.decided(base, self._location.require(base))
+            table = self._log.agreement.decided(base, self._location.require(base))
             if has_batch(commit, table):
                 return None
             statement = evaluate(self._log, base, table, job_id)

@@ -78,7 +78,7 @@ class LogCheck:
     def read_rowsets(self, table: TableState) -> EntryTable | None:
         """Return the RowSets of a table; None, with a finding, when its entries cannot be read."""
         try:
-            return self.log.read_entries(table, which="all")
+            return self.log.rowsets.read_entries(table, which="all")
         except ColonnadeError as error:
             self._note(error, None, table=table.name)
             return None
@@ -163,7 +163,7 @@ class LogCheck:
         Does so `again` if a vacuum frees the next slot meanwhile.
         """
         try:
-            first = self.state = self.log.read_first()
+            first = self.state = self.log.follower.read_first()
             number, broken = self._begin(first)
         except ColonnadeError as error:
             self._note(error, epoch_name(0))
@@ -198,14 +198,14 @@ class LogCheck:
         """Read the state at the floor. Returns the next epoch, and whether that state is lost."""
         slots = SlotReader(self.log.store, ahead=AHEAD, far=True)
         try:
-            found = self.log.find_floor(first, slots)
+            found = self.log.follower.find_floor(first, slots)
         except StoreError:
             found = None  # `_follow` names the epoch that cannot be read.
         if found is None:
             return 1, False
         floor = found[0]
         try:
-            self.state = self.log.read_anchored(floor)
+            self.state = self.log.follower.read_anchored(floor)
         except ColonnadeError as error:
             self._note(error, checkpoint_name(floor.root))
             return floor.epoch + 1, True
@@ -250,7 +250,7 @@ class LogCheck:
         if stored is None or yielded is None or dict(stored.batches) != dict(yielded.batches):
             return False
         pair = (stored, yielded)
-        return _are_same(*(self.log.read_rowsets(each, which="all") for each in pair))
+        return _are_same(*(self.log.rowsets.read(each, which="all") for each in pair))
 
     def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:
         """Read a whole checkpoint."""

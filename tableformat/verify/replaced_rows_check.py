@@ -79,7 +79,7 @@ def _deleted(log: LogReader, table: TableState, epoch: Epoch) -> NDArray[np.int6
             after[op.rowset] = op.vector.cardinality
         elif isinstance(op, DropRowSet) and op.table == table.id:
             after.update(dict.fromkeys(ids_of(op.rowsets)))
-    there = log.find_rowsets(table, after.keys())
+    there = log.rowsets.find(table, after.keys())
     counts = (
         (there[rowset].entry.rows if left is None else left) - there[rowset].deleted_count
         for rowset, left in sorted(after.items())

@@ -129,10 +129,10 @@ def _look(log: Log, depth: int, tables: Collection[str] | None, epoch: int | Non
 
 
 def _look_once(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Seen:
-    check = LogCheck(log, origins=depth > 1).run()
+    check = LogCheck(log.reader, origins=depth > 1).run()
     if check.state is not None:
-        log.require_live(check.state)
-    state = check.state if epoch is None else log.read_at(epoch)
+        log.reader.require_live(check.state)
+    state = check.state if epoch is None else log.reader.read_at(epoch)
     chosen = _chosen(state, tables)
     sizes, folders = _sizes(log.store)
     units = [unit for table in chosen for unit in _units(check, table)]
@@ -145,11 +145,11 @@ def _look_once(log: Log, depth: int, tables: Collection[str] | None, epoch: int 
 def _require_kept(log: Log) -> None:
     """Raise NotFoundError if the database was dropped: what is missing was removed on purpose."""
     try:
-        dropped = log.is_dropped()
+        dropped = log.reader.is_dropped()
     except ColonnadeError:
         return  # The findings say what is wrong with the log.
     if dropped:
-        log.read_head()
+        log.reader.read_head()
 
 
 def _has_let_go(log: Log, state: Snapshot | None) -> bool:
@@ -157,7 +157,7 @@ def _has_let_go(log: Log, state: Snapshot | None) -> bool:
     if state is None:
         return False
     try:
-        head = log.refresh(state)
+        head = log.reader.refresh(state)
     except ColonnadeError:
         return False
     return (head.floor, head.anchors, head.anchor_list) != (

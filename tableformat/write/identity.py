@@ -98,10 +98,10 @@ class OwnDraws:
 def draws_of(log: Log, table: TableState, job_id: str) -> Draws:
     """Return where a job gets values for a table, which the job or a transaction may create.
 
-    Cost: that of `Log.read_head`.
+    Cost: that of `LogReader.read_head`.
     """
     with suppress(NotFoundError):  # the job creates the database, too
-        head = log.read_head()
+        head = log.reader.read_head()
         if table.id in head.tables:
             return LogDraws(log, head, table, job_id)
     return OwnDraws(table)
@@ -110,9 +110,9 @@ def draws_of(log: Log, table: TableState, job_id: str) -> Draws:
 def draws_at(log: Log, table: TableId, job_id: str) -> Draws:
     """Return where a task of a job gets values for a table that exists.
 
-    Cost: that of `Log.read_head`. Raises NotFoundError if the table was dropped.
+    Cost: that of `LogReader.read_head`. Raises NotFoundError if the table was dropped.
     """
-    head = log.read_head()
+    head = log.reader.read_head()
     state = head.tables.get(table)
     if state is None:
         raise NotFoundError(

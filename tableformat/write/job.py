@@ -180,10 +180,9 @@ def plan_write(
     A table that does not exist is created in the same epoch when `create` describes it. With
     `replace`, an existing table is dropped in that epoch, too, and columns of the same name and
     type keep their ids. An overwrite replaces the rows that `where` selects (None: all). `limits`
-    are those of the log, if they differ from the usual ones. `agreed` returns the
-    time of a statement on `base` (None: `Log.statement_time`), which counts if the settings have a
-    `ttl`.
-    `statements.commit.commit_written` commits every kind of write.
+    are those of the log, if they differ from the usual ones. `agreed` returns the time of a
+    statement on `base` (None: `Agreement.statement_time`), which counts if the settings have a
+    `ttl`. `statements.commit.commit_written` commits every kind of write.
 
     Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
     `location` was resolved. Raises InvalidInputError for a store that cannot commit, for settings
@@ -219,7 +218,7 @@ def plan_write(
         commit=commit or CommitSettings(),
         parameters=parameters or {},
     )
-    return _begun(job, base, agreed or Log(location.store).statement_time)
+    return _begun(job, base, agreed or Log(location.store).agreement.statement_time)
 
 
 def _begun(job: WriteJob, base: Snapshot | None, agreed: StatementTime) -> WriteJob:
@@ -251,7 +250,7 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
         raise InvalidInputError(
             "A lease commits an epoch first, so it excludes expect_epoch; leave one of them out."
         )
-    until = log.agreed(base).present_ms + int(hours * 3_600_000)
+    until = log.agreement.time(base).present_ms + int(hours * 3_600_000)
     lease = Lease(job=job.job_id, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
 

@@ -122,7 +122,7 @@ def test_every_command_works_in_a_bucket_and_shows_no_secret(
     walk(Asked(KEY_OF_MINIO), lake, tmp_path)
     found = colonnade.open_database(lake, minio.options())
     assert found.tables() == ["orders"]
-    assert Log(open_store(found._store.address)).read_head().epoch > 0
+    assert Log(open_store(found._store.address)).reader.read_head().epoch > 0
 
 
 def test_an_option_of_the_command_line_opens_a_store_and_replaces_that_of_the_variable(

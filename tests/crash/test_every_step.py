@@ -48,7 +48,7 @@ def log_of(store: ObjectStore) -> Log:
 
 def open_table(store: ObjectStore) -> ArrowTable:
     log = log_of(store)
-    return ArrowTable(Location(store, None, exists=True), log, log.read_head())
+    return ArrowTable(Location(store, None, exists=True), log, log.reader.read_head())
 
 
 def create(store: ObjectStore, data: pa.Table) -> None:
@@ -115,7 +115,7 @@ def test_a_task_that_fails_removes_what_it_wrote(place: str) -> None:
     count = len(trace)
     for call in range(1, count):
         store = FaultyStore(disk, {call: Fault.DISK_FULL})
-        job = plan_write(Location(store, None, True), log_of(disk).read_head(), "append")
+        job = plan_write(Location(store, None, True), log_of(disk).reader.read_head(), "append")
         told = outcome(partial(write_rows, job, rows(5, SIZES[place]).to_batches(), store))
         if store.fired:
             assert told == "refused"
@@ -129,7 +129,7 @@ def test_a_full_disk_leaves_no_empty_folder_of_a_rowset(
 ) -> None:
     disk = LocalStore(tmp_path)
     create(disk, rows(1, 2))
-    location, head = Location(disk, None, True), log_of(disk).read_head()
+    location, head = Location(disk, None, True), log_of(disk).reader.read_head()
     # The folder of the table stays, because another writer may be about to use it.
     (tmp_path / location.require(head).prefix).mkdir()
     before = set(tmp_path.rglob("*"))
@@ -165,7 +165,7 @@ def trace_of(disk: ObjectStore, place: str) -> list[Call]:
     """The calls that writing one RowSet makes; what it writes is removed again."""
     store = FaultyStore(disk)
     before = {info.name for info in disk.list("")}
-    job = plan_write(Location(store, None, True), log_of(disk).read_head(), "append")
+    job = plan_write(Location(store, None, True), log_of(disk).reader.read_head(), "append")
     write_rows(job, rows(5, SIZES[place]).to_batches(), store)
     for info in list(disk.list("")):
         if info.name not in before:

@@ -25,7 +25,7 @@ def rows(*ids: int, v: int = 0) -> pa.Table:
 def open_database(store: ObjectStore) -> ArrowDatabase:
     limits = Limits(inline_bytes=0)
     log = Log(store, checkpoint_interval=2, pause=lambda seconds: None, limits=limits)
-    return ArrowDatabase(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.reader.read_head())
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ class World:
             ),
         )
         log = self.log()
-        base = log.read_head()
+        base = log.reader.read_head()
         planned = plan_write(self.location, base, "append", create=design, **job)
         after = commit_written(planned, (), log, base)
         self.epochs[after.epoch] = state
@@ -127,11 +127,11 @@ class World:
 
     def open(self) -> ArrowTable:
         log = self.log()
-        return ArrowTable(self.location, log, log.read_head())
+        return ArrowTable(self.location, log, log.reader.read_head())
 
     def database(self) -> ArrowDatabase:
         log = self.log()
-        return ArrowDatabase(self.store, log, log.read_head())
+        return ArrowDatabase(self.store, log, log.reader.read_head())
 
     @staticmethod
     def schema(columns: tuple[Column, ...]) -> TableSchema:

@@ -123,7 +123,7 @@ def _hits(delete: Step, pair: int) -> bool:
 def _judge_files(place: StoreAddress, database: colonnade.ArrowDatabase) -> Iterator[str]:
     """Whether a file is there that no RowSet of the newest epoch names."""
     log, tables = database._log, database._snapshot.tables.values()
-    named = {name for t in tables for each in log.read_rowsets(t) for name in each.objects()}
+    named = {name for t in tables for each in log.rowsets.read(t) for name in each.objects()}
     for name in _files_in_bucket(place) if "://" in place.url else _files_on_disk(place):
         file = PurePosixPath(name)
         if file.name.startswith(".tmp-"):

@@ -262,7 +262,7 @@ def test_rounds_are_objects_where_a_store_cannot_append_and_the_newest_are_kept(
     assert re.fullmatch(r"_manifest/maintenance/20261123T000005-[0-9a-f]{8}\.json", names[0])
     vacuum(log, VacuumRequest(hours=0, epochs=1, trust_clock=True))
     assert sorted(info.name for info in store.list("_manifest/maintenance/")) == names
-    assert log.read_head().epoch >= 1
+    assert log.reader.read_head().epoch >= 1
 
 
 def test_the_command_ends_with_the_code_of_what_failed_and_says_what_was_done(lake: Path) -> None:

@@ -32,5 +32,5 @@ def test_a_log_of_a_writer_with_tiny_limits_is_read_under_any_limits(limits: Lim
     for _ in range(4):
         state = log.commit(append(entry(), entry(), entry()), state)
     reader = make_log(store)
-    assert contents(reader, reader.read_head()) == contents(log, state)
-    assert contents(log, log.read_head()) == contents(reader, replay(store))
+    assert contents(reader, reader.reader.read_head()) == contents(log, state)
+    assert contents(log, log.reader.read_head()) == contents(reader, replay(store))

@@ -36,7 +36,7 @@ def check_world(world: World) -> None:
     database = world.open()
     assert database.refresh().epoch == world.oracle.head
     for seen in world.order.sample(world.seen, min(4, len(world.seen))):
-        assert database._log.refresh(seen).epoch == world.oracle.head
+        assert database._log.reader.refresh(seen).epoch == world.oracle.head
     assert database.tags() == world.oracle.tags
     kept = [epoch for epoch in range(2, world.oracle.head) if world.oracle.keeps(epoch)]
     wanted = {world.oracle.head, *world.oracle.tags.values(), *world.order.choices(kept, k=4)}
@@ -50,7 +50,7 @@ def check_world(world: World) -> None:
                 database.table("plain", epoch=epoch)
                 raise AssertionError(f"epoch {epoch} is gone and can be read")
         with suppress(NotFoundError):
-            found = database._log.read_at(epoch)
+            found = database._log.reader.read_at(epoch)
             told = world.oracle.epochs[epoch].transaction
             assert found.transaction == told, f"slot {epoch} was taken for an epoch"
     _check_repair(world, database)

@@ -187,7 +187,7 @@ class Dropping:
                 match self._order.choices(kinds, (6, 2, 1, 1))[0]:
                     case "write":
                         if known is None or self._order.random() < 0.5:
-                            known = log.read_head()
+                            known = log.reader.read_head()
                         known = self._write(log, known)
                     case "create":
                         made = create_database(
@@ -245,7 +245,7 @@ class Dropping:
             create_database(store, lone_table=False)
         log = Log(LocalStore(self._root))
         for _ in range(3):
-            self._write(log, log.read_head())
+            self._write(log, log.reader.read_head())
 
     def _moved(self) -> Iterator[str]:
         """Yield the transactions of the epochs in folders that late drops have moved."""

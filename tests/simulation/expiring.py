@@ -246,7 +246,7 @@ class Process:
             pause=lambda _: world.meet(),
             limits=world.limits,
         )
-        self._database = ArrowDatabase(store, log, log.read_head())
+        self._database = ArrowDatabase(store, log, log.reader.read_head())
         self._log = log
 
     def work(self) -> None:
@@ -261,7 +261,11 @@ class Process:
             case "read":
                 self.read()
             case "purge":
-                base = self._database._snapshot if order.random() < 0.4 else self._log.read_head()
+                base = (
+                    self._database._snapshot
+                    if order.random() < 0.4
+                    else self._log.reader.read_head()
+                )
                 purge_table(self._log, base, TableId(self._database.table("t")._state.id))
             case "compact":
                 begun = self._database.table("t").optimize().option("min-rowsets", 2)

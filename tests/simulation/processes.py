@@ -126,7 +126,7 @@ def _start(folder: Path, number: int, deadline: float) -> int:
 def check(folder: Path) -> Oracle:
     """Compare everything that was noted with the log. Raises AssertionError."""
     oracle, store = Oracle(frozenset({"strict"})), LocalStore(folder / "db")
-    for number in range(Log(store).read_head().epoch + 1):
+    for number in range(Log(store).reader.read_head().epoch + 1):
         oracle.land(number, store.get(epoch_name(number)))
     for file in sorted(folder.glob("notes*")):
         for line in file.read_bytes().splitlines():

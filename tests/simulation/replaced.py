@@ -46,7 +46,11 @@ class ReplacedRows:
             raise AssertionError(f"epoch {epoch.epoch} cannot be read: {error}") from error
 
     def _next(self) -> Snapshot:
-        return self._log.read_head() if self._state is None else self._log.refresh(self._state)
+        return (
+            self._log.reader.read_head()
+            if self._state is None
+            else self._log.reader.refresh(self._state)
+        )
 
     def _check(self, before: Snapshot, epoch: Epoch, table: str, keyed: bool) -> None:
         assert self._state is not None
@@ -73,7 +77,7 @@ class ReplacedRows:
         rowsets = {rowset for rowset, _ in wanted}
         fields = [known.schema.field(name) for name in ("id", "copy")]
         found: dict[Place, Identity] = {}
-        for rowset in self._log.read_rowsets(known, which="all"):
+        for rowset in self._log.rowsets.read(known, which="all"):
             if rowset.id not in rowsets:
                 continue
             reader = RowSetReader(self._log.store, View.written(known.prefix), rowset)

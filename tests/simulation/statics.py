@@ -93,7 +93,7 @@ class Process:
             pause=lambda _: world.meet(),
         )
         self._log = log
-        self._database = ArrowDatabase(store, log, log.read_head())
+        self._database = ArrowDatabase(store, log, log.reader.read_head())
 
     def work(self) -> None:
         """Do one piece of work."""

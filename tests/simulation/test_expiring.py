@@ -43,18 +43,19 @@ def test_a_seed_tells_the_whole_run() -> None:
 
 
 def _without_grace(log: Log, state: Snapshot, table: TableState) -> int:
-    return log.agreed_ms(state)
+    return log.agreement.earliest_ms(state)
 
 
 def _with_grace_of_own_clock(log: Log, state: Snapshot, table: TableState) -> int:
     assert table.lifetimes is not None
-    return log.query_ms(state) - table.lifetimes.grace_ms
+    return log.reader.query_ms(state) - table.lifetimes.grace_ms
 
 
-def _decided_by_own_clock(log: Log, state: Snapshot, table: TableState) -> TableState:
+def _decided_by_own_clock(agreement: Agreement, state: Snapshot, table: TableState) -> TableState:
     if table.lifetimes is None:
         return table
-    return table.decided_at(AgreedTime(log.query_ms(state), log.query_ms(state)))
+    own = max(agreement._clock.own_ms(), state.time_ms)
+    return table.decided_at(AgreedTime(own, own))
 
 
 def _any_time(agreement: Agreement, state: Snapshot, now: int, longest_idle_ms: int) -> int:
@@ -84,7 +85,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         purge, "cutoff_ms", _with_grace_of_own_clock
     ),
     "a keyed write trusts its own clock": lambda: patch.object(
-        Log, "decided", _decided_by_own_clock
+        Agreement, "decided", _decided_by_own_clock
     ),
     "the dates of the log do not contradict the only clock": lambda: patch.object(
         Agreement, "_witnessed", _any_time

@@ -137,7 +137,7 @@ def start() -> Start:
 
 def opened(store: ObjectStore) -> ArrowDatabase:
     log = Log(store, checkpoint_interval=3, pause=lambda seconds: None)
-    return ArrowDatabase(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.reader.read_head())
 
 
 def turns(schedule: Schedule) -> Turns:
@@ -223,7 +223,7 @@ def with_own_rows(steps: tuple[Step, ...], offset: int) -> tuple[Step, ...]:
 def compact(store: Process) -> int:
     database = opened(store)
     table = database._snapshot.table("t")
-    chosen = database._log.read_rowsets(table)[:2]
+    chosen = database._log.rowsets.read(table)[:2]
     change = rewrite(database._log, database._snapshot, table, chosen, random.Random(1))
     return database._log.commit(change, database._snapshot).epoch
 

@@ -181,7 +181,7 @@ class World:
             pause=lambda seconds: self.turns.pass_turn(),
             limits=self.limits,
         )
-        head = log.read_head()
+        head = log.reader.read_head()
         if not isinstance(head.tables, TableMap):  # These are read through their process's store.
             self.seen.append(head)
         return ArrowDatabase(store, log, head)

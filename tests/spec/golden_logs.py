@@ -159,7 +159,7 @@ class Writer:
 
     def live(self) -> dict[int, LiveRowSet]:
         """The RowSets of the table `orders`, by id."""
-        return {each.id: each for each in self.log.read_rowsets(self.state.table("orders"))}
+        return {each.id: each for each in self.log.rowsets.read(self.state.table("orders"))}
 
 
 def contents(store: ObjectStore) -> dict[str, bytes]:
@@ -200,7 +200,7 @@ def described(log: LogReader, state: Snapshot) -> dict[str, Any]:
                         plain(each.stored_entry),
                         plain(each.vector),
                     ]
-                    for each in log.view(table).rowsets
+                    for each in log.rowsets.view(table).rowsets
                 ],
             }
             for table in state.tables.values()

@@ -38,20 +38,20 @@ def write(writer: Writer) -> None:
     writer.commit("tag", *(Tag(name=f"tag «{epoch}»", epoch=epoch) for epoch in TAGGED))
     writer.commit("append", *add(rowset(5)))
     vacuum(writer.log, VacuumRequest(0, threads=1))
-    writer.state = writer.log.refresh(writer.state)
+    writer.state = writer.log.reader.refresh(writer.state)
     writer.commit("append", *add(rowset(6)))
 
 
 def states(store: ObjectStore) -> dict[str, Any]:
     """What a reader must find."""
     log = Log(store)
-    head = log.read_head()
+    head = log.reader.read_head()
     kept = {anchor.epoch for anchor in read_anchors(store, head)} | {head.epoch}
     return {
         str(epoch): [
             [r.id, r.entry.object]
-            for t in log.read_at(epoch, head=head).tables.values()
-            for r in log.read_rowsets(t)
+            for t in log.reader.read_at(epoch, head=head).tables.values()
+            for r in log.rowsets.read(t)
         ]
         for epoch in sorted(kept)
     }
@@ -62,7 +62,7 @@ LOG = GoldenLog("log-v1-anchor-list", write, states, Limits(listed_anchors=1))
 
 def test_an_earlier_log_reads_as_it_did() -> None:
     assert LOG.read(LOG.store()) == LOG.expected()
-    head = Log(LOG.store()).read_head()
+    head = Log(LOG.store()).reader.read_head()
     assert head.anchor_list is not None
     assert [anchor.epoch for anchor in head.anchors] == [head.floor]
     assert {*map(str, TAGGED), str(head.floor)} <= LOG.expected().keys()

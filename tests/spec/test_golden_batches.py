@@ -32,7 +32,7 @@ def write(writer: Writer) -> None:
     for number in (4, 5, 6, 7):
         commit("append", batch("job «7»", 10 * number), batch(f"new {number}", 0))
     vacuum(writer.log, VacuumRequest(0, threads=1, epochs=2))
-    writer.state = writer.log.refresh(writer.state)
+    writer.state = writer.log.reader.refresh(writer.state)
     commit("append", batch("after", 2**53 - 1))
 
 
@@ -56,7 +56,7 @@ LOG = GoldenLog(
 def test_an_earlier_log_reads_as_it_did() -> None:
     store = LOG.store()
     assert LOG.read(store) == LOG.expected()
-    state = Log(store).read_head()
+    state = Log(store).reader.read_head()
     assert isinstance(state.table("orders").batches, BatchMap)
     assert state.table("orders").batches["job «7»"] == 70
     assert state.table("trips").batches == {"few": 3}

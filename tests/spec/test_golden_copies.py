@@ -49,7 +49,7 @@ def test_every_object_of_an_anchor_may_be_lost_at_one_of_its_places() -> None:
             store = MemoryStore()
             copy({n: data for n, data in whole.items() if n not in (lost, HINT)}, store)
             assert LOG.read(store) == LOG.expected()
-            assert Log(store).read_head().find_table("trips") is not None
+            assert Log(store).reader.read_head().find_table("trips") is not None
 
 
 def test_the_log_is_still_written_the_same() -> None:

@@ -98,7 +98,7 @@ def written() -> tuple[dict[str, bytes], dict[str, str]]:
             os.chdir(before)
         store = LocalStore(f"{folder}/orders")
         log = Log(store)
-        log.try_checkpoint(log.read_head())
+        log.try_checkpoint(log.reader.read_head())
         return contents(store), requests
 
 

@@ -44,7 +44,7 @@ def write(writer: Writer) -> None:
         commit("append", *add(rowset(number)))
         store.put(f"{ORDERS}/{rowset(number).object}.rowset", b"R", sync=False)
     vacuum(writer.log, VacuumRequest(0, 2, threads=1))
-    writer.state = writer.log.refresh(writer.state)
+    writer.state = writer.log.reader.refresh(writer.state)
     commit("append", *add(rowset(10)))
     stray = Epoch(
         epoch=STRAY,
@@ -62,11 +62,11 @@ def write(writer: Writer) -> None:
 def states(store: ObjectStore) -> dict[str, Any]:
     """What a reader must find, with a hint and without."""
     log = Log(store)
-    head = log.read_head()
+    head = log.reader.read_head()
     found: dict[str, Any] = {"floor": head.floor, "slot_block": head.slot_block}
     found["marks"] = [head.blocks.mark(block) for block in range(head.blocks.of(head.floor))]
     for epoch in range(head.floor, head.epoch + 1):
-        found[str(epoch)] = described(log, log.read_at(epoch))
+        found[str(epoch)] = described(log.reader, log.reader.read_at(epoch))
     return found
 
 
@@ -86,7 +86,7 @@ def test_an_earlier_log_reads_as_it_did() -> None:
 def test_a_reader_without_a_hint_finds_the_same_head() -> None:
     store = copied()
     store.delete(HINT)
-    head = Log(store).read_head()
+    head = Log(store).reader.read_head()
     assert (head.epoch, head.floor) == (HEAD, FLOOR)
 
 
@@ -94,9 +94,9 @@ def test_an_object_in_a_freed_slot_is_not_an_epoch() -> None:
     log = Log(copied())
     for epoch in range(1, FLOOR):
         with pytest.raises(NotFoundError, match=f"oldest readable epoch is {FLOOR}"):
-            log.read_at(epoch, head=log.read_head())
+            log.reader.read_at(epoch, head=log.reader.read_head())
     with pytest.raises(NotFoundError, match=f"oldest readable epoch is {FLOOR}"):
-        log.read_at(STRAY)
+        log.reader.read_at(STRAY)
 
 
 def test_the_log_is_still_written_the_same() -> None:

@@ -88,7 +88,7 @@ def add_lifetimes(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> 
     state["shown"] = {
         table.name: {
             str(each.id): [len(view.hidden_in(each)), len(view.masks_of(each))]
-            for view in [view_of(table, log.read_entries(table).to_list(), SEEN)]
+            for view in [view_of(table, log.rowsets.read_entries(table).to_list(), SEEN)]
             for each in view.rowsets
         }
         for table in snapshot.tables.values()

@@ -117,4 +117,4 @@ def test_an_earlier_log_with_a_feature_of_writers_is_read_and_not_written() -> N
     copy(contents(LOG.store()), store)
     log = Log(store)
     with pytest.raises(UnsupportedFormatError, match="golden_example"):
-        log.commit(Change(new_transaction_id(), "append", add(rowset(11))), log.read_head())
+        log.commit(Change(new_transaction_id(), "append", add(rowset(11))), log.reader.read_head())

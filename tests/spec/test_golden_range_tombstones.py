@@ -99,9 +99,9 @@ def write(writer: Writer) -> None:
 def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> None:
     for table in snapshot.tables.values():
         state["tombstones"] = [each.model_dump(mode="json") for each in table.range_tombstones]
-        stored = log.read_entries(table).to_list()
+        stored = log.rowsets.read_entries(table).to_list()
         state["clean_epochs"] = {str(each.id): each.clean_epoch for each in stored}
-        view = log.view(table)
+        view = log.rowsets.view(table)
         state["hidden"] = {str(each.id): len(view.hidden_in(each)) for each in view.rowsets}
 
 

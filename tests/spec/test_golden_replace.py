@@ -113,14 +113,14 @@ def test_a_state_is_the_same_from_checkpoints_and_from_operations_alone() -> Non
     kept, plain = LOG.written(), MemoryStore()
     files = contents(kept).items()
     copy({n: data for n, data in files if "checkpoint" not in n and "hint" not in n}, plain)
-    stored, replayed = Log(kept).read_head(), Log(plain).read_head()
+    stored, replayed = Log(kept).reader.read_head(), Log(plain).reader.read_head()
     assert _entries(Log(kept), stored) == _entries(Log(plain), replayed)
     assert stored.table("orders").rowsets.byte_count in (None, 1001 + 524 + 1002 + 3 + 525)
 
 
 def _entries(log: Log, state: Snapshot) -> list[object]:
     return [
-        each.model_dump() for each in (r.entry for r in log.read_rowsets(state.table("orders")))
+        each.model_dump() for each in (r.entry for r in log.rowsets.read(state.table("orders")))
     ]
 
 
@@ -138,4 +138,4 @@ def test_a_replacement_that_the_state_contradicts_is_refused(
 ) -> None:
     log = Log(LOG.store())
     with pytest.raises(InvalidInputError, match=said):
-        log.preview(Change(new_transaction_id(), "update", (wrong,)), log.read_at(7))
+        log.preview(Change(new_transaction_id(), "update", (wrong,)), log.reader.read_at(7))

@@ -134,10 +134,10 @@ def test_a_change_of_today_is_carried_through_an_earlier_log() -> None:
     store = MemoryStore()
     copy(contents(LOG.store()), store)
     log = Log(store)
-    base = log.read_at(4)
-    live = {each.id: each for each in log.read_rowsets(base.table("orders"))}
+    base = log.reader.read_at(4)
+    live = {each.id: each for each in log.rowsets.read(base.table("orders"))}
     rows = (DeletedRows(ORDERS, live[0], "delete", BitMap([4, 5])),)
     state = log.commit(Change(new_transaction_id(), "delete", (), rows=rows), base)
     # Of 22 rows turned around, those from the end of the first RowSet lie near the end.
-    [output] = [each for each in log.read_rowsets(state.table("orders")) if each.entry.rows == 20]
+    [output] = [each for each in log.rowsets.read(state.table("orders")) if each.entry.rows == 20]
     assert output.deleted_count == 5

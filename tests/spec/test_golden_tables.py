@@ -47,7 +47,7 @@ def write(writer: Writer) -> None:
     commit("create_table", again)
     commit("set_comment", SetComment(table=TRIPS, comment="in the place of another"))
     vacuum(writer.log, VacuumRequest(0, threads=1, epochs=2))
-    writer.state = writer.log.refresh(writer.state)
+    writer.state = writer.log.reader.refresh(writer.state)
     commit("append", *add(rowset(5)))
 
 
@@ -62,7 +62,7 @@ LOG = GoldenLog(
 def test_an_earlier_log_reads_as_it_did() -> None:
     store = LOG.store()
     assert LOG.read(store) == LOG.expected()
-    state = Log(store).read_head()
+    state = Log(store).reader.read_head()
     assert isinstance(state.tables, TableMap)
     assert state.table("t4").id == TRIPS
     assert state.find_table("t3") is None

@@ -50,7 +50,7 @@ def emptied(writer: Writer, *numbers: int) -> Compaction:
     """A compaction without outputs of RowSets of tombstones."""
     live = {
         each.id: each
-        for each in writer.log.read_rowsets(writer.state.table("orders"), which="tombstones")
+        for each in writer.log.rowsets.read(writer.state.table("orders"), which="tombstones")
     }
     inputs = tuple(
         CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].vector) for i in numbers
@@ -78,7 +78,7 @@ def write(writer: Writer) -> None:
 
 def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> None:
     state["tombstones"] = {
-        table.name: [each.id for each in log.read_rowsets(table, which="tombstones")]
+        table.name: [each.id for each in log.rowsets.read(table, which="tombstones")]
         for table in snapshot.tables.values()
     }
 

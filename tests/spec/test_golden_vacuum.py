@@ -45,14 +45,14 @@ def write(writer: Writer) -> None:
     commit("pin", Pin(name="over", epoch=1, until_ms=START_MS))
     commit("lease", Lease(job="00000000000000bb", epoch=FLOOR, until_ms=2 * START_MS))
     vacuum(writer.log, VacuumRequest(0, threads=1))
-    writer.state = writer.log.refresh(writer.state)
+    writer.state = writer.log.reader.refresh(writer.state)
     commit("append", *add(rowset(5)))
 
 
 def states(store: ObjectStore) -> dict[str, Any]:
     """What a reader must find."""
     log = Log(store)
-    head = log.read_head()
+    head = log.reader.read_head()
     found: dict[str, Any] = {
         "floor": head.floor,
         "anchors": [anchor.epoch for anchor in head.anchors],
@@ -60,11 +60,11 @@ def states(store: ObjectStore) -> dict[str, Any]:
         "leases": [lease.model_dump() for lease in head.leases.values()],
     }
     for epoch in range(HEAD + 1):
-        if log.keeps(head, epoch):
-            state = log.read_at(epoch)
+        if log.reader.keeps(head, epoch):
+            state = log.reader.read_at(epoch)
             tables = list(state.tables.values())
             found[str(epoch)] = [
-                [r.id, r.entry.object] for t in tables for r in log.read_rowsets(t)
+                [r.id, r.entry.object] for t in tables for r in log.rowsets.read(t)
             ]
     return found
 
@@ -75,7 +75,7 @@ LOG = GoldenLog("log-v1-vacuum", write, states)
 def test_an_earlier_log_reads_as_it_did() -> None:
     assert LOG.read(LOG.store()) == LOG.expected()
     with pytest.raises(NotFoundError, match=f"oldest readable epoch is {FLOOR}"):
-        Log(LOG.store()).read_at(3)
+        Log(LOG.store()).reader.read_at(3)
 
 
 def test_the_names_in_segments_are_those_that_a_vacuum_reads() -> None:

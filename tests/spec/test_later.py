@@ -88,7 +88,7 @@ def database() -> MemoryStore:
 
 def refusal(store: MemoryStore) -> str:
     with pytest.raises(UnsupportedFormatError) as caught:
-        Log(store).read_head()
+        Log(store).reader.read_head()
     return caught.value.message
 
 
@@ -123,7 +123,7 @@ def test_each_feature_of_the_page_is_refused_by_its_name() -> None:
         body["ops"].insert(0, EnableFeatures(reader=(name,)).model_dump())
         store.put(epoch_name(2), seal(json.dumps(body).encode()), sync=False)
         assert f"cannot read: {name}; upgrade Colonnade" in refusal(store)
-        assert log.read_at(1).tables
+        assert log.reader.read_at(1).tables
 
 
 def test_an_encrypted_database_is_refused_by_its_first_epoch_whatever_the_rest_looks_like() -> None:

@@ -155,13 +155,13 @@ def test_the_way_leads_to_the_head_past_freed_slots_that_late_writers_have_fille
     """Each life is some commits and a vacuum that keeps some epochs."""
     store = written(1)
     log = make_log(store, interval=8, start_ms=10_000)
-    head, ever = log.read_head(), dict[str, bytes]()
+    head, ever = log.reader.read_head(), dict[str, bytes]()
     for commits, kept in lives:
         for _ in range(commits):
             head = log.commit(append(), head)
         ever |= contents(store)
         vacuum(log, VacuumRequest(hours=0, epochs=kept))
-        head = log.read_head()
+        head = log.reader.read_head()
     files = contents(store)
     back = {name: ever[name] for name in map(epoch_name, late) if name in ever}
     for each in ways({**back, **files}):

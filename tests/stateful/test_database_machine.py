@@ -52,7 +52,7 @@ class DatabaseMachine(RuleBasedStateMachine):
 
     def open(self) -> ArrowDatabase:
         log = Log(self.disk, checkpoint_interval=3, pause=lambda seconds: None)
-        return ArrowDatabase(self.disk, log, log.read_head())
+        return ArrowDatabase(self.disk, log, log.reader.read_head())
 
     def new_ids(self, wanted: int) -> list[int]:
         self.rows += wanted

@@ -54,7 +54,7 @@ class World:
     def open(self) -> ArrowDatabase:
         """Open the database as a new process does."""
         log = make_log(self.store, interval=5)
-        return ArrowDatabase(self.store, log, log.read_head())
+        return ArrowDatabase(self.store, log, log.reader.read_head())
 
     def table(self) -> ArrowTable:
         return self.open().table("t")
@@ -75,7 +75,7 @@ class World:
         head = self.open()
         last, seen, texts = head.refresh().epoch, set[int](), set[str]()
         for epoch in range(1, last + 1):
-            if "t" not in head._log.read_at(epoch).table_names().values():
+            if "t" not in head._log.reader.read_at(epoch).table_names().values():
                 continue
             found = head.table("t", epoch=epoch).scan(epoch=epoch).to_arrow().to_pylist()
             born = [row for row in found if row["text"] not in texts]
@@ -124,7 +124,9 @@ def return_to_earlier(world: World, order: random.Random) -> None:
     """Restore an epoch, perhaps after the table was dropped."""
     opened = world.open()
     head = opened.refresh().epoch
-    there = [e for e in range(1, head + 1) if "t" in opened._log.read_at(e).table_names().values()]
+    there = [
+        e for e in range(1, head + 1) if "t" in opened._log.reader.read_at(e).table_names().values()
+    ]
     epoch = order.choice(there)
     if order.random() < 0.4:
         opened.drop_table("t")

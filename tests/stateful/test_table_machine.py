@@ -50,7 +50,7 @@ class TableMachine(RuleBasedStateMachine):
 
     def open(self) -> ArrowTable:
         log = self.log()
-        return ArrowTable(self.location, log, log.read_head())
+        return ArrowTable(self.location, log, log.reader.read_head())
 
     @property
     def head(self) -> int:
@@ -109,7 +109,9 @@ class TableMachine(RuleBasedStateMachine):
 
     @invariant()
     def files_named_by_the_log_exist(self) -> None:
-        assert [e.epoch for e in self.log().read_epochs(self.head)] == [*range(self.head, -1, -1)]
+        assert [e.epoch for e in self.log().reader.read_epochs(self.head)] == [
+            *range(self.head, -1, -1)
+        ]
 
 
 TestTableMachine = TableMachine.TestCase

@@ -61,7 +61,7 @@ def test_the_stranger_knows_the_state_of_every_epoch_of_a_golden_log(folder: Pat
         assert {each.name for each in found.tables.values()} >= named.keys()
         for table in found.tables.values():
             ours_table = wanted.tables[TableId(table.id)]
-            stored = ours.read_rowsets(ours_table, which="all")
+            stored = ours.rowsets.read(ours_table, which="all")
             assert [each["id"] for each in table.fields] == [f.id for f in ours_table.schema.fields]
             assert sorted(table.rowsets) == [each.id for each in stored]
         compared += 1

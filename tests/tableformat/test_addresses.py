@@ -56,7 +56,7 @@ def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
     base, log = table._refresh(), table._log
     plan = table.optimize().option("min-rowsets", 2).plan()
     group = plan.groups[0]
-    units = [Unit(table._state, each) for each in log.read_rowsets(table._state)]
+    units = [Unit(table._state, each) for each in log.rowsets.read(table._state)]
     return [
         write,
         plan_job(log, base, plan, group),
@@ -114,7 +114,7 @@ def test_no_job_plan_history_object_or_log_shows_a_secret(
     table.delete("id < 5")
     table.optimize().executeCompaction()
     report, history = table.verify(4), list(table.history())
-    plan = plan_scan(table._log.view(table._state), 1, ["id"])
+    plan = plan_scan(table._log.rowsets.view(table._state), 1, ["id"])
     place = table._location.address
     assert place == StoreAddress.of(PATH, OPTIONS)
     for shown in (table, table._location, table._log.store, place, report, history, plan):

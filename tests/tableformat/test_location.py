@@ -79,7 +79,7 @@ def test_the_head_of_a_located_database_costs_at_most_two_rounds_more(
     found = location.locate(path)
     log = Log(found.store)
     with bucket.stores[LAKE].counted() as cost:
-        assert log.read_head(look=found.look).epoch == epochs
+        assert log.reader.read_head(look=found.look).epoch == epochs
     assert cost.rounds == rounds
     assert all(call.name != HINT for call in cost.calls)
 
@@ -87,12 +87,12 @@ def test_the_head_of_a_located_database_costs_at_most_two_rounds_more(
 def test_an_old_hint_of_a_location_leads_to_the_same_head(bucket: Bucket) -> None:
     bucket.stores[LAKE] = far_log(60)[0]
     found = location.locate(LAKE)
-    state, log = Log(found.store).read_head(), make_log(bucket.stores[LAKE].inner)
+    state, log = Log(found.store).reader.read_head(), make_log(bucket.stores[LAKE].inner)
     for _ in range(80):
         state = log.commit(append(), state)
     assert found.look is not None
     assert isinstance(found.look.hint, NotFoundError)
-    assert contents(log, Log(found.store).read_head(look=found.look)) == contents(log, state)
+    assert contents(log, Log(found.store).reader.read_head(look=found.look)) == contents(log, state)
 
 
 def test_the_nearest_database_decides_and_not_the_one_that_answers_first(bucket: Bucket) -> None:

@@ -220,7 +220,7 @@ def _check(
         now = ids(ArrowTable.open(path))
     except NotFoundError:
         # The database was dropped.
-        epochs = [*Log(world.open(LAKE)).read_epochs(world.newest())]
+        epochs = [*Log(world.open(LAKE)).reader.read_epochs(world.newest())]
         assert epochs[0].operation == "drop_database"
         appended = sum(each.operation == "append" for each in epochs) - len(before) // 2
         assert appended in ((0, 1) if landed is None else (landed,))

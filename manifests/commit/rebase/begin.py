@@ -79,7 +79,7 @@ def _begin_targets(
         deletion = ChangedRows(each.kind, fresh, _columns_read(change, each.table))
         targets[each.table][target.found.id] = target.with_change(deletion)
     for table, operations in _replacements(change).items():
-        live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
+        live = log.rowsets.find(base.tables[TableId(table)], {op.rowset for op in operations})
         for op in operations:
             if op.rowset not in live:
                 raise InvalidInputError(f"Table {table} has no RowSet {op.rowset} to replace.")

@@ -121,7 +121,7 @@ def _replaced(
     Without `columns`, a replacement of any column counts.
     """
     operations = _replacements(table, theirs, columns)
-    live = log.find_rowsets(table, {op.rowset for op in operations})
+    live = log.rowsets.find(table, {op.rowset for op in operations})
     for op in operations:
         if op.rowset in live:
             live[op.rowset] = with_replacement(live[op.rowset], op)
@@ -153,7 +153,7 @@ def _took(
         elif isinstance(operation, DropRowSet) and operation.table == table.id:
             ids.update(ids_of(operation.rowsets))
     ids.update(op.rowset for op in _replacements(table, theirs, read.columns))
-    return _may_hold(read.keep, columns, list(log.find_rowsets(table, ids).values()))
+    return _may_hold(read.keep, columns, list(log.rowsets.find(table, ids).values()))
 
 
 def _may_hold(keep: Keep | None, columns: TableSchema, rowsets: Sequence[LiveRowSet]) -> bool:

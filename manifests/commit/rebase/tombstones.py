@@ -103,7 +103,7 @@ def _changed(change: Change, table: TableState, log: LogReader) -> Iterator[Live
     replaced = {
         op.rowset for op in change.ops if isinstance(op, ReplaceColumn) and op.table == table.id
     }
-    yield from log.find_rowsets(table, replaced).values()
+    yield from log.rowsets.find(table, replaced).values()
 
 
 def _may_hold(keep: Keep | None, columns: TableSchema, regions: Sequence[Region]) -> bool:

@@ -142,7 +142,7 @@ def alter_table(args: Args) -> dict[str, Any]:
 
 
 def _head(location: Location) -> Snapshot:
-    return Log(location.store).read_head(look=location.look)
+    return Log(location.store).reader.read_head(look=location.look)
 
 
 def _state(location: Location) -> Snapshot:

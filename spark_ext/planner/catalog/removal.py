@@ -35,7 +35,7 @@ def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
     log = Log(location.store)
     # Each look refuses a database of several tables. The newest epoch names them, but it may be
     # damaged, or a killed removal has ended the log. Epoch 0 never changes.
-    for look in (log.read_head, log.read_first):
+    for look in (log.reader.read_head, log.reader.follower.read_first):
         with suppress(CorruptionError, UnsupportedFormatError, NotFoundError):
             location.find(look())
     drop_lone_table(log)

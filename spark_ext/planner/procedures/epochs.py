@@ -42,7 +42,7 @@ def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
         raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
     if moment is not None:
         log = Log(locate_existing(database._store.address).store)
-        epoch = snapshot_at(log, log.read_head(), timestamp=moment).epoch
+        epoch = snapshot_at(log, log.reader.read_head(), timestamp=moment).epoch
     return [(arguments["name"], database.tag(arguments["name"], epoch))]
 
 
@@ -70,7 +70,7 @@ def _location(arguments: Mapping[str, Any]) -> Location:
         raise InvalidInputError("Name either a table or a database, as in database => 'shop'.")
     location = locate_existing(place(database if table is None else table))
     if table is not None:
-        location.require(Log(location.store).read_head(look=location.look))
+        location.require(Log(location.store).reader.read_head(look=location.look))
     elif location.table is not None:
         raise InvalidInputError(f"{location.url} is a table, not a database; name its database.")
     return location

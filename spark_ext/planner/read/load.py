@@ -135,7 +135,7 @@ def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
 def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
     """Return a table with the columns of another epoch. Raises InvalidInputError, NotFoundError."""
     head = SNAPSHOTS.head(location.address)[1]
-    state = SNAPSHOTS.log(location.store).read_at(schema_epoch, head=head)
+    state = SNAPSHOTS.log(location.store).reader.read_at(schema_epoch, head=head)
     return with_columns_of(table, location.require_at(state, head))
 
 

@@ -84,13 +84,13 @@ def _history(table: ArrowTable) -> Iterator[Row]:
 def present_view(table: ArrowTable) -> View:
     """Return what a query sees now of the state that `table` has read."""
     log = Log(locate_existing(table._location.address).store)
-    return log.view(table._state, now_ms=log.query_ms(table._snapshot))
+    return log.rowsets.view(table._state, now_ms=log.reader.query_ms(table._snapshot))
 
 
 def _read_rowsets(table: ArrowTable) -> list[LiveRowSet]:
     """Return all RowSets of the state that `table` has read: also tombstones."""
     log = Log(locate_existing(table._location.address).store)
-    return log.read_rowsets(table._state, which="all")
+    return log.rowsets.read(table._state, which="all")
 
 
 def _rowsets(table: ArrowTable) -> Iterator[Row]:

@@ -201,7 +201,7 @@ def _view(args: Mapping[str, Any], keep: Keep | None) -> View:
         view = view_of(table, rowsets, args.get("now"))
     else:
         view = view_of_values(table, rowsets, at)
-    return log.with_lookups(table, view)
+    return log.rowsets.with_lookups(table, view)
 
 
 def _rowsets(
@@ -209,10 +209,10 @@ def _rowsets(
 ) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
     if keep is not None or is_state(args["epoch"]):
-        return log.read_rowsets(table, keep)
+        return log.rowsets.read(table, keep)
     key = (place_of(args), args["database"], table.id, table.changed_epoch)
     if (found := _all_rowsets.get(key)) is None:
-        found = log.read_rowsets(table)
+        found = log.rowsets.read(table)
         if len(found) <= MAX_REMEMBERED:
             _all_rowsets.put(key, found)
     return found

@@ -104,9 +104,10 @@ class Snapshots:
         segments that it has read early.
         """
         log = Log(store)
-        known = self._shared.get(store.address)
-        shared = known or self._shared.put(store.address, (log.last_look, log.early, log.agreement))
-        log.last_look, log.early, log.agreement = shared
+        reader, known = log.reader, self._shared.get(store.address)
+        own = reader.last_look, reader.follower.early, log.agreement
+        shared = known or self._shared.put(store.address, own)
+        reader.last_look, reader.follower.early, log.agreement = shared
         return log
 
     def changed(self) -> None:
@@ -158,11 +159,11 @@ class Snapshots:
             log = self.log(known.location.store)
             served = query is not None and query == known.query
             if query == ANY_LOOK:
-                served = log.last_look.covers(known.snapshot)
+                served = log.reader.last_look.covers(known.snapshot)
             if served and changes == known.changes:
                 return known.location, known.snapshot
             try:
-                head = log.refresh(known.snapshot)
+                head = log.reader.refresh(known.snapshot)
                 self._heads.put(place, _Head(known.location, head, query, changes))
                 return known.location, head
             except NotFoundError:
@@ -171,7 +172,7 @@ class Snapshots:
         location = locate(path)
         if not location.exists:
             return location, None
-        head = self.log(location.store).read_head(look=location.look)
+        head = self.log(location.store).reader.read_head(look=location.look)
         place = location.address
         for each in (path, place):
             self._places.put(each, place)
@@ -206,7 +207,7 @@ class Snapshots:
             location, found = self._committed(path)
             head = _required(location, found)
             epoch = epoch if tag is None else tagged_epoch(head, tag)
-            state, pinned = self.log(location.store).read_at(epoch, timestamp_ms, head), True
+            state, pinned = self.log(location.store).reader.read_at(epoch, timestamp_ms, head), True
         self._states.put((location.store.address, state.database, state.epoch), state)
         table = location.require_at(state, head)
         if seen_at is None and not pinned:
@@ -216,11 +217,11 @@ class Snapshots:
             return location, state, table, None
         if seen_at == NOW:
             return location, state, table, self._query_ms(log, state, query)
-        return location, state, table, seen_ms(log, state, pinned=pinned, seen_at=seen_at)
+        return location, state, table, seen_ms(log.reader, state, pinned=pinned, seen_at=seen_at)
 
     def _query_ms(self, log: Log, state: Snapshot, query: int | None) -> int:
         """Return the time of a query on a state; all requests of one query get the same time."""
-        now = log.query_ms(state)
+        now = log.reader.query_ms(state)
         if not query:
             return now
         known = self._times.get(query)
@@ -231,11 +232,11 @@ class Snapshots:
     ) -> AgreedTime:
         """Return the time of a statement on a state, which may be that of a transaction.
 
-        Costs and raises as `Log.agreed`.
+        Costs and raises as `Agreement.time`.
         """
         if is_state(state.epoch):
             return TRANSACTIONS.holding(state.epoch).agreed(table)
-        return self.log(store).statement_time(state, table)
+        return self.log(store).agreement.statement_time(state, table)
 
     def decided_ms(
         self, store: ObjectStore, state: Snapshot, table: TableState, query: int | None = None
@@ -261,7 +262,7 @@ class Snapshots:
         key = (address, database, epoch)
         state = self._states.get(key)
         if state is None:
-            state = Log(open_store(address)).read_at(epoch)
+            state = Log(open_store(address)).reader.read_at(epoch)
             if state.database != database:
                 raise NotFoundError(
                     f"{address.url} was replaced after it had been loaded; load it again."

@@ -158,7 +158,9 @@ class Transactions:
             raise InvalidInputError("This session is already in a transaction; end it first.")
         log = Log(location.store)
         id_ = secrets.token_hex(16)
-        self._open[id_] = OpenTransaction(location, ArrowTransaction(log, log.read_head(), commit))
+        self._open[id_] = OpenTransaction(
+            location, ArrowTransaction(log, log.reader.read_head(), commit)
+        )
         return id_
 
     def current(self) -> OpenTransaction | None:

@@ -93,7 +93,7 @@ class _Update(NamedTuple):
 
     def view(self) -> View:
         """Return a view of the RowSets that may have changed rows."""
-        return self.log.view(self.table, self.keep, self.now_ms)
+        return self.log.rowsets.view(self.table, self.keep, self.now_ms)
 
     def pays(self, moved: int) -> bool:
         """Return whether it may be faster to replace columns than to move rows of some bytes."""

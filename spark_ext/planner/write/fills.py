@@ -72,7 +72,7 @@ def plan_fill(args: Args) -> dict[str, Any]:
         reads=tuple(before.schema.field(name).id for name in args["reads"]),
         parameters=fill_parameters(target, args.get("where")),
     )
-    view = log.view(before)
+    view = log.rowsets.view(before)
     plan = job.plan(before)
     if plan.of_all_rows:
         plan.check_room(log.limits, len(view.rowsets))
@@ -99,7 +99,7 @@ def commit_fill(args: Args) -> dict[str, Any]:
     fill = Fill(log, plan, leave_to_engine)
     fill.add(decode_filled(log, job, plan, args["asked"], args["reports"]))
     try:
-        head = log.refresh(base)
+        head = log.reader.refresh(base)
         if plan.fits(head) and (missing := fill.missing(head)).rowsets:
             raise UnfilledError(head, missing)
         if not job.altered and not fill.changes(head):

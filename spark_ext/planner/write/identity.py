@@ -203,7 +203,7 @@ def _begin(job: WriteJob) -> Draws:
     own = transaction.snapshot.tables.get(table)
     if own is None:
         raise NotFoundError(f"Table {job.target.name!r} was dropped by its own transaction.")
-    if table in log.read_head().tables:
+    if table in log.reader.read_head().tables:
         return draws_at(log, table, transaction.job_id)
     return OwnDraws(own)
 

@@ -174,7 +174,7 @@ def _is_range(table: TableState, filters: Sequence[Tree]) -> bool:
 def _is_whole(log: Log, table: TableState, filters: Sequence[Tree], now_ms: int | None) -> bool:
     try:
         where = exact_predicate(filters)
-        some, others = judge(log.view(table, rowset_filter(table, where), now_ms), where)
+        some, others = judge(log.rowsets.view(table, rowset_filter(table, where), now_ms), where)
     except InvalidInputError:
         return False  # something that only Spark can evaluate
     return not (some & others).any()

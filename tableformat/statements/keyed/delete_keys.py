@@ -61,7 +61,7 @@ def evaluate_delete_keys(log: Log, table: TableState, data: pa.Table, job_id: st
         )
     sequence = row_sequence(table)
     given = _given(table, data, sequence)
-    view = log.view(table, given.keys.keep, table.decided_ms)
+    view = log.rowsets.view(table, given.keys.keep, table.decided_ms)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", BitMap(rows))
         for each in find_rows(log.store, view, given.keys)

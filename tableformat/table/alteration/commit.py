@@ -39,7 +39,7 @@ def commit_alterations(
     `ConstrainedRows.check`. Raises ConflictError when a concurrent writer altered the same thing
     since `base`, or dropped the table.
     """
-    draft = draft_of(table, changes, log.statement_time(base).present_ms)
+    draft = draft_of(table, changes, log.agreement.statement_time(base).present_ms)
     operations = operations_of(draft)
     if not operations:
         return base

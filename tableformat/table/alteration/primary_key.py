@@ -118,7 +118,7 @@ def forgetting(change: Change, log: Log, table: TableState) -> Change:
     It conflicts with a concurrent writer who adds tombstones. Reads the entries in segments with
     deleted rows. Raises CorruptionError, StoreError.
     """
-    ids = log.read_entries(table, which="tombstones").ids.tolist()
+    ids = log.rowsets.read_entries(table, which="tombstones").ids.tolist()
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(ids), kind="delete")
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
@@ -138,7 +138,7 @@ def check_keys_differ(log: Log, table: TableState) -> None:
     have each; CorruptionError, StoreError.
     """
     key = TableSchema(fields=key_fields(table.primary_key, table.schema))
-    found = list(islice(repeated_keys(log.store, log.view(table), key), _SHOWN))
+    found = list(islice(repeated_keys(log.store, log.rowsets.view(table), key), _SHOWN))
     if found:
         shown = "; ".join(f"{each.text} ({each.rows} rows)" for each in found)
         raise InvalidInputError(

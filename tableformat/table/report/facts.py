@@ -128,7 +128,7 @@ def read_report(
     """
     states = sorted_tables(head) if only is None else [only]
     tables = [table_facts(log, head, state) for state in states]
-    read = [*log.read_kept_epochs(head, epochs)]
+    read = [*log.reader.read_kept_epochs(head, epochs)]
     return ReportFacts(
         database=database_facts(log, head, tables),
         table=None if only is None else tables[0].path,
@@ -165,7 +165,7 @@ def _rows_written(epoch: Epoch, only: TableState | None) -> int:
 
 
 def _table_page(log: Log, head: Snapshot, state: TableState, table: TableFacts) -> TablePage:
-    entries = log.read_entries(state)
+    entries = log.rowsets.read_entries(state)
     rowsets = facts_of(state, entries)
     plan = plan_compaction(state, head.epoch, rowsets, parse_policy(state.properties))
     return TablePage(

@@ -80,10 +80,10 @@ def test_a_forged_entry_in_the_log_or_in_a_checkpoint_is_named(interval: int) ->
     log = make_log(store, interval)
     state = log.commit(append(entry()), with_orders(store, log))
     state = log.commit(append(forged().entry), state)
-    orders = log.read_head().table("orders")
+    orders = log.reader.read_head().table("orders")
     assert [rowset.id for rowset in live(log, orders)] == [0, 1]
     with pytest.raises(CorruptionError, match="column 'id' of RowSet 1 of table 'orders'"):
-        log.read_rowsets(orders, holds(3))
+        log.rowsets.read(orders, holds(3))
 
 
 @pytest.mark.parametrize("wrong", ["entries", "summary"])
@@ -97,7 +97,7 @@ def test_a_forged_segment_is_named(wrong: str) -> None:
     state = with_orders(store, log)
     orders = log.commit(change(AddRowSets(table=ORDERS, segment=named)), state).table("orders")
     with pytest.raises(CorruptionError, match="column 'id' of .*table 'orders'") as caught:
-        log.read_rowsets(orders, holds(3))
+        log.rowsets.read(orders, holds(3))
     assert segment.object in caught.value.message
 
 

@@ -36,7 +36,7 @@ def tagged(tags: int, limits: Limits = LISTED) -> World:
 def bytes_to_open(world: World) -> int:
     """The bytes of all objects that opening a database reads."""
     store = FaultyStore(world.store)
-    world.open(store).read_head()
+    world.open(store).reader.read_head()
     read = [call.name for call in store.trace if call.operation.startswith("get")]
     sizes = {info.name: info.size for info in world.store.list("")}
     return sum(sizes.get(name, 0) for name in read)
@@ -47,7 +47,7 @@ def test_the_bytes_that_opening_reads_grow_by_the_names_of_tags_and_not_by_their
     names = len(str({f"t{2 * n}": 2 * n + 2 for n in range(100)}))
     for world in (few, many):
         world.vacuum()
-        world.log.try_checkpoint(world.log.read_head())
+        world.log.try_checkpoint(world.log.reader.read_head())
     assert bytes_to_open(many) - bytes_to_open(few) <= 2 * names
     assert not [a for a in many.check().anchors if a.epoch < many.check().floor]
 
@@ -67,7 +67,7 @@ def test_every_kept_epoch_reads_and_a_vacuum_without_work_stores_no_list() -> No
     assert [a.epoch for a in read_anchors(world.store, after)] == [2, 6, 8, after.floor]
     # The floor has passed the epoch that named the first list.
     assert checkpoint_name(head.anchor_list.object) not in {i.name for i in world.store.list("")}
-    world.commit(*(Untag(name=name) for name in world.log.read_head().tags))
+    world.commit(*(Untag(name=name) for name in world.log.reader.read_head().tags))
     world.append()
     world.vacuum()
     assert world.check().anchor_list is None
@@ -85,9 +85,9 @@ def test_an_old_head_finds_a_kept_epoch_after_its_list_was_removed() -> None:
     world.append()
     world.vacuum()
     assert checkpoint_name(old.anchor_list.object) not in {i.name for i in world.store.list("")}
-    assert world.log.read_at(4, head=old).epoch == 4
+    assert world.log.reader.read_at(4, head=old).epoch == 4
     with pytest.raises(NotFoundError, match="removed by retention"):
-        world.log.read_at(2, head=old)
+        world.log.reader.read_at(2, head=old)
 
 
 def test_only_tags_and_pins_of_listed_epochs_commit() -> None:

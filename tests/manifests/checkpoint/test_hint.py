@@ -23,16 +23,16 @@ from tests.manifests.vacuum.world import Hooked, busy
 def test_a_late_checkpoint_writer_leaves_the_newer_hint() -> None:
     store, log, state = checkpointed(interval=3)
     newest, before = store.get(HINT), names(store, CHECKPOINTS)
-    write_checkpoint(store, log.read_at(5))
+    write_checkpoint(store, log.reader.read_at(5))
     assert len(names(store, CHECKPOINTS)) > len(before)
     assert store.get(HINT) == newest
-    assert contents(log, log.read_head()) == contents(log, state)
+    assert contents(log, log.reader.read_head()) == contents(log, state)
 
 
 def test_a_checkpoint_that_is_written_meanwhile_does_not_lead_astray() -> None:
     """A vacuum sees its segment before its root names it."""
     world = busy(64)
-    state = world.log.read_head()
+    state = world.log.reader.read_head()
 
     def first() -> None:
         store._before[("put_if_absent", "checkpoint/")] = world.vacuum
@@ -55,7 +55,7 @@ def test_a_writer_leaves_no_hint_to_a_checkpoint_that_a_vacuum_meets(
         world.vacuum()
 
     with pytest.raises(ConflictError, match="removes parts of the checkpoint of epoch 7"):
-        write_checkpoint(Hooked(world.store, {at: overtake}), world.log.read_head())
+        write_checkpoint(Hooked(world.store, {at: overtake}), world.log.reader.read_head())
     world.check_hint()
     world.check_tidy()
 
@@ -64,7 +64,7 @@ def test_a_false_checkpoint_costs_no_live_file() -> None:
     """Delta 7174: a partial checkpoint that looks whole."""
     world = busy(64)
     world.append(2)
-    state = write_checkpoint(world.store, world.log.read_head())
+    state = write_checkpoint(world.store, world.log.reader.read_head())
     [orders] = state.tables.values()
     empty = replace(orders, rowsets=RowSets())
     data = encode_root(replace(state, tables={orders.id: empty}), ())
@@ -78,7 +78,7 @@ def test_a_false_checkpoint_costs_no_live_file() -> None:
 def test_a_hint_that_another_writer_removes_costs_readers_requests_and_nothing_else() -> None:
     """No call compares and removes in one step, so the hint of a concurrent writer can be lost."""
     world = busy(64)
-    state = world.log.read_head()
+    state = world.log.reader.read_head()
 
     def overtake() -> None:
         world.vacuum()
@@ -86,7 +86,7 @@ def test_a_hint_that_another_writer_removes_costs_readers_requests_and_nothing_e
 
     def put_another() -> None:
         world.append(2)
-        write_checkpoint(world.store, world.log.read_head())
+        write_checkpoint(world.store, world.log.reader.read_head())
 
     store = Hooked(world.store, {("put", "hint"): overtake})
     lost = CheckpointRef(epoch=state.epoch, root="f" * 32, check=byte_check(b"lost"))
@@ -97,7 +97,7 @@ def test_a_hint_that_another_writer_removes_costs_readers_requests_and_nothing_e
     world.append()
     world.check()
     kept = dict(world.store._objects)
-    for mend in (world.vacuum, lambda: write_checkpoint(world.store, world.log.read_head())):
+    for mend in (world.vacuum, lambda: write_checkpoint(world.store, world.log.reader.read_head())):
         mend()
         assert read_hint(world.store) is not None
         world.check_hint()
@@ -108,7 +108,7 @@ def test_a_hint_that_another_writer_removes_costs_readers_requests_and_nothing_e
 
 def test_a_writer_that_removes_its_hint_leaves_the_hint_of_another_writer() -> None:
     world = busy(64)
-    state = world.log.read_head()
+    state = world.log.reader.read_head()
     found: list[bytes] = []
 
     def overtake() -> None:
@@ -116,7 +116,7 @@ def test_a_writer_that_removes_its_hint_leaves_the_hint_of_another_writer() -> N
         store._before[("get", "hint")] = replace_it
 
     def replace_it() -> None:
-        write_checkpoint(world.store, world.log.read_head())
+        write_checkpoint(world.store, world.log.reader.read_head())
         found.append(world.store.get(HINT))
 
     store = Hooked(world.store, {("put", "hint"): overtake})

@@ -60,7 +60,7 @@ def test_all_tables_of_a_state_are_there_whatever_changed_since_its_checkpoint()
     assert isinstance(state.tables, StoredTables)
     state = log.commit(change(SetComment(table=names[1], comment="x")), state)
     state = log.commit(change(DropTable(table=names[2])), state)
-    head = make_log(log.store, limits=SMALL).read_head()
+    head = make_log(log.store, limits=SMALL).reader.read_head()
     for each in (state, head):
         assert by_id(LoadedPages().read(each)) == by_id(each.tables.values())
 
@@ -70,7 +70,7 @@ def test_tables_in_a_lost_page_are_read_from_the_log() -> None:
     expected = by_id(state.tables.values())
     for name in state.stored_objects():
         store.delete(checkpoint_name(name))
-    head = log.refresh(make_log(store, limits=SMALL).read_head())
+    head = log.reader.refresh(make_log(store, limits=SMALL).reader.read_head())
     assert by_id(LoadedPages().read(head)) == expected
 
 
@@ -81,7 +81,7 @@ def test_states_share_pages_and_each_is_read_once() -> None:
     watched = FaultyStore(store)
     loaded, seen = LoadedPages(), set[PagePlace]()
     reader = make_log(watched, limits=SMALL)
-    one, other = reader.read_at(state.epoch), reader.read_at(after.epoch)
+    one, other = reader.reader.read_at(state.epoch), reader.reader.read_at(after.epoch)
     before = len(watched.trace)
     assert len(list(loaded.read(one, seen))) == 200
     fresh = [table.id for table in loaded.read(other, seen)]
@@ -99,7 +99,7 @@ def test_a_vacuum_decodes_the_columns_of_the_tables_that_changed_and_no_others(
     _, log, state = with_tables(500)
     now = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
     vacuum(log, now)
-    state = log.read_head()
+    state = log.reader.read_head()
     log.commit(change(SetComment(table=state.table("t7").id, comment="x")), state)
     decoded: list[int] = []
     real = root.decode_table_record
@@ -161,7 +161,7 @@ def test_a_vacuum_refuses_tables_of_a_later_version(
         return page
 
     monkeypatch.setattr("colonnade.manifests.checkpoint.loaded_pages.orjson.loads", later)
-    state = log.read_head()
+    state = log.reader.read_head()
     assert isinstance(state.tables, StoredTables)
     with pytest.raises(UnsupportedFormatError, match="upgrade Colonnade"):
         LoadedPages()._load(state.tables.stored, state.tables.stored.places)
@@ -193,7 +193,7 @@ def test_the_objects_of_a_segment_are_those_of_its_live_entries(seed: int) -> No
 
 def check_consecutive(log: Log, state: Snapshot) -> None:
     """The ids of a segment of `add_rowsets` begin with the one that the fold gives."""
-    log.limits = replace(log.limits, listed_rowsets=1)
+    log.reader.limits = replace(log.limits, listed_rowsets=1)
     state = log.commit(append(*(entry() for _ in range(5))), state)
     table = state.table("orders")
     refs: list[EntrySegmentRef] = [*table.rowsets.segments]
@@ -210,7 +210,7 @@ def test_a_state_that_is_read_for_the_names_of_its_objects_lacks_columns_alone()
     for _ in range(6):
         world.append()
     world.vacuum()
-    anchor = world.log.read_head().anchors[-1]
+    anchor = world.log.reader.read_head().anchors[-1]
     whole, plain = read_state(world.store, anchor), read_plain_state(world.store, anchor)
     assert by_id(plain.tables.values()) == by_id(whole.tables.values())
     assert replace(plain, tables=whole.tables) == whole
@@ -233,7 +233,7 @@ def test_an_unknown_or_wrong_field_of_a_stored_state_is_refused(
     world.append()
     world.append()
     world.vacuum()
-    anchor = world.log.read_head().anchors[-1]
+    anchor = world.log.reader.read_head().anchors[-1]
     name = checkpoint_name(anchor.root)
     body = unseal(world.store.get(name), name)
     assert old in body

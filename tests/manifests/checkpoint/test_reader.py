@@ -27,7 +27,7 @@ def test_a_reader_uses_the_checkpoint_and_not_the_epochs_before_it() -> None:
     store, _, state = checkpointed()
     watched = FaultyStore(store)
     log = make_log(watched)
-    assert contents(log, log.read_head()) == contents(log, state)
+    assert contents(log, log.reader.read_head()) == contents(log, state)
     read = {call.name for call in watched.trace}
     assert HINT in read
     assert not {epoch_name(n) for n in range(8)} & read
@@ -47,9 +47,9 @@ def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(kind:
     damages += [data[:end] for end in range(1, len(data), step)]
     for damaged in damages:
         store.put(name, damaged, sync=False)
-        assert contents(log, log.read_head()) == expected
+        assert contents(log, log.reader.read_head()) == expected
     store.delete(name)
-    assert contents(log, log.read_head()) == expected
+    assert contents(log, log.reader.read_head()) == expected
 
 
 def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() -> None:
@@ -98,7 +98,7 @@ def test_a_hint_of_what_never_happened_is_ignored() -> None:
     ]
     for wrong in forged:
         store.put(HINT, encode_model(wrong), sync=False)
-        assert contents(log, log.read_head()) == contents(log, state)
+        assert contents(log, log.reader.read_head()) == contents(log, state)
 
 
 def test_a_log_that_was_rolled_back_behind_its_checkpoint_is_refused() -> None:
@@ -106,10 +106,10 @@ def test_a_log_that_was_rolled_back_behind_its_checkpoint_is_refused() -> None:
     store.delete(epoch_name(9))
     store.delete(epoch_name(8))
     with pytest.raises(CorruptionError, match=rf"{epoch_name(8)} is missing.*remove .*{HINT}"):
-        log.read_head()
+        log.reader.read_head()
     store.delete(HINT)
-    assert log.read_head().epoch == 7
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert log.reader.read_head().epoch == 7
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
 
 
 def test_a_hint_of_another_database_beyond_the_head_is_ignored() -> None:
@@ -118,7 +118,7 @@ def test_a_hint_of_another_database_beyond_the_head_is_ignored() -> None:
     state = with_orders(store, make_log(store))
     for name in (HINT, *names(other, CHECKPOINTS)):
         store.put(name, other.get(name), sync=False)
-    assert make_log(store).read_head() == state
+    assert make_log(store).reader.read_head() == state
     for _ in range(8):
         state = make_log(store, 8).commit(append(), state)
-    assert make_log(store).read_head().epoch == 9
+    assert make_log(store).reader.read_head().epoch == 9

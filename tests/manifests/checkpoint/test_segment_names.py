@@ -133,8 +133,8 @@ def test_names_that_would_be_too_many_are_not_stored(monkeypatch: pytest.MonkeyP
 
 
 def some_change(world: World, order: random.Random, others: list[Any]) -> list[Operation]:
-    state = world.log.read_head()
-    live = world.log.read_rowsets(state.table("orders"))
+    state = world.log.reader.read_head()
+    live = world.log.rowsets.read(state.table("orders"))
     some = order.choice(live) if live else None
     match order.randrange(9):
         case 0 if some:
@@ -209,7 +209,7 @@ def test_a_vacuum_of_many_tables_reads_the_segments_of_those_that_changed() -> N
     log.commit(change(*adds), state)
     assert vacuum(log, NOW).epoch is not None
     for _ in range(3):
-        state = log.read_head()
+        state = log.reader.read_head()
         tables = [state.tables[key] for key in state.table_names()]
         changed = [state.table(f"t{number}") for number in range(10)]
         log.commit(change(*(AddRowSet(table=t.id, rowset=entry()) for t in changed)), state)
@@ -240,7 +240,7 @@ def test_a_vacuum_makes_the_places_of_one_state_and_of_pages_that_differ(
     monkeypatch.setattr(PageTable, "places_beside", counted)
     monkeypatch.setattr(PageTable, "places", property(all_places))
     for number in range(3):
-        state = log.read_head()
+        state = log.reader.read_head()
         assert isinstance(state.tables, StoredTables)
         pages = len(real(state.tables.stored.records.table, empty_table()))
         assert pages > 100

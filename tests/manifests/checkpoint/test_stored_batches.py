@@ -76,9 +76,9 @@ def test_a_reader_that_asks_for_no_batch_reads_none(limits: Limits) -> None:
         # Epochs with batches after the checkpoint do not make a reader read the other batches.
         log.commit(land({"app1": 9999, "new": 0}), state)
         watched = FaultyStore(store)
-        head = make_log(watched, limits=limits).read_head()
+        head = make_log(watched, limits=limits).reader.read_head()
         assert isinstance(head.tables[ORDERS].batches, BatchMap) == (count > 2)
-        assert len(log.read_rowsets(head.table("orders"))) == 1 + -(-count // 1000)
+        assert len(log.rowsets.read(head.table("orders"))) == 1 + -(-count // 1000)
         reads.append(len(watched.trace))
     assert reads[0] == reads[1]
 
@@ -89,7 +89,7 @@ def test_a_commit_with_a_batch_reads_one_page() -> None:
         store, _, _ = with_batches(5000)
         watched = FaultyStore(store)
         log = make_log(watched, limits=SMALL)
-        state = log.read_head()
+        state = log.reader.read_head()
         before = len(watched.trace)
         log.commit(land(batch), state)
         traces.append(len(watched.trace) - before)
@@ -102,12 +102,12 @@ def test_a_checkpoint_writes_the_pages_of_batches_that_changed() -> None:
     store, log, state = with_batches(5000)
     whole = sum(len(store.get(checkpoint_name(name))) for name in batch_objects(state))
     before = {info.name for info in store.list("_manifest/checkpoint/")}
-    state = log.commit(land({"app77": 1000}), log.read_head())
+    state = log.commit(land({"app77": 1000}), log.reader.read_head())
     state = log.try_checkpoint(state)
     written = {info.name: info.size for info in store.list("_manifest/checkpoint/")}
     objects = {checkpoint_name(name) for name in batch_objects(state)} - before
     assert 0 < sum(written[name] for name in objects) < whole / 50
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
 
 
 def test_few_batches_stay_in_the_record_of_their_table() -> None:
@@ -136,7 +136,7 @@ def test_states_with_stored_batches_are_those_that_the_log_tells(
             if chance.random() < 0.2:
                 stale = state
             told = contents(log, replay(store))
-            for read in (state, log.read_head()):
+            for read in (state, log.reader.read_head()):
                 assert contents(log, read) == told
                 stored += isinstance(read.tables[ORDERS].batches, BatchMap)
         assert stored > 30
@@ -171,16 +171,16 @@ def step(log: Log, state: Snapshot, stale: Snapshot, chance: random.Random) -> S
 
 def test_a_batch_that_landed_is_known_from_every_base() -> None:
     _, log, state = with_batches(500)
-    stale = log.read_head()
+    stale = log.reader.read_head()
     state = log.commit(land({"app7": 8, "fresh": 1}), state)
     for _ in range(3):
         state = log.try_checkpoint(log.commit(append(), state))
-        for base in (state, stale, log.read_head()):
+        for base in (state, stale, log.reader.read_head()):
             assert log.commit(land({"app7": 8}), base).epoch in (state.epoch, stale.epoch + 1)
             assert log.commit(land({"app8": 8}), base).epoch in (state.epoch, stale.epoch)
             with pytest.raises(ConflictError, match="'fresh' of table 'orders'"):
                 log.commit(land({"fresh": 1, "app9": 10}), base)
-    assert log.read_head().epoch == state.epoch
+    assert log.reader.read_head().epoch == state.epoch
 
 
 @pytest.mark.parametrize("limits", [SMALL, PAGED])
@@ -190,32 +190,32 @@ def test_batches_that_cannot_be_read_in_a_checkpoint_are_read_from_the_log(
 ) -> None:
     store, log, state = with_batches(500, limits)
     state = log.commit(land({"app7": 8}), state)
-    read = log.read_head()
+    read = log.reader.read_head()
     for name in batch_objects(read):
         damage(store, name, how)
     assert read.tables[ORDERS].batches["app99"] == 99
     assert "absent" not in read.tables[ORDERS].batches
-    assert contents(log, log.read_head()) == contents(log, replay(store))
-    assert log.commit(land({"app99": 99}), log.read_head()).epoch == state.epoch
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
+    assert log.commit(land({"app99": 99}), log.reader.read_head()).epoch == state.epoch
     # The next checkpoint uses nothing of the damaged one.
-    log.try_checkpoint(log.commit(land({"app5": 100}), log.read_head()))
-    after = log.read_head()
+    log.try_checkpoint(log.commit(land({"app5": 100}), log.reader.read_head()))
+    after = log.reader.read_head()
     assert batch_objects(after).isdisjoint(batch_objects(read))
     assert contents(log, after) == contents(log, replay(store))
 
 
 def test_a_checkpoint_of_tables_with_rowsets_is_made_anew_where_the_last_one_is_damaged() -> None:
     store, log, _ = with_batches(500, PAGED)
-    state = log.commit(append(), log.read_head())
+    state = log.commit(append(), log.reader.read_head())
     state = log.commit(append(to=TRIPS), log.try_checkpoint(state))
-    read = log.read_head()
+    read = log.reader.read_head()
     for name in read.stored_objects():
         damage(store, name, "gone")
     log.try_checkpoint(log.commit(append(to=TRIPS), read))
     found = read_hint(store)
     assert found is not None
     assert found[0].epoch == state.epoch + 1
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
 
 
 @pytest.mark.parametrize("limits", [SMALL, PAGED])
@@ -224,7 +224,7 @@ def test_vacuum_keeps_the_batches_of_kept_states_and_removes_all_other_batches(
 ) -> None:
     store, log, state = with_batches(300, limits)
     model = {f"app{number}": number for number in range(300)}
-    held, kept = log.read_head(), {}
+    held, kept = log.reader.read_head(), {}
     for number in range(30):
         versions = {f"app{number * 7 % 310}": 1000 + number, f"more{number}": 0}
         state = log.commit(land(versions), state)
@@ -235,28 +235,31 @@ def test_vacuum_keeps_the_batches_of_kept_states_and_removes_all_other_batches(
             state = log.try_checkpoint(log.commit(change(tag), state))
         if number % 10 == 9:
             vacuum(log, NOW)
-            state = log.read_head()
+            state = log.reader.read_head()
     vacuum(log, NOW)
     for reader in (log, make_log(store, limits=limits)):
-        assert reader.read_head().tables[ORDERS].batches == model
-        assert reader.read_from_log(reader.read_head().epoch).tables[ORDERS].batches == model
+        assert reader.reader.read_head().tables[ORDERS].batches == model
+        assert (
+            reader.reader.read_from_log(reader.reader.read_head().epoch).tables[ORDERS].batches
+            == model
+        )
         for epoch, then in kept.items():
-            assert reader.read_at(epoch).tables[ORDERS].batches == then
+            assert reader.reader.read_at(epoch).tables[ORDERS].batches == then
     used = read_used_objects(log)
     there = {info.name for info in store.list("_manifest/checkpoint/")}
     assert there <= {checkpoint_name(name) for name in used}
     # A state that was read before its checkpoint was removed is read anew.
-    assert log.refresh(held).tables[ORDERS].batches == model
+    assert log.reader.refresh(held).tables[ORDERS].batches == model
 
 
 def test_a_state_whose_checkpoint_a_vacuum_removed_still_finds_its_batches() -> None:
     store, log, state = with_batches(500)
     state = log.commit(append(), state)
-    held = log.read_head()
+    held = log.reader.read_head()
     log.try_checkpoint(log.commit(land({f"app{n}": 1000 for n in range(500)}), held))
     vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1, trust_clock=True))
     # The state is still kept, and the epoch of its checkpoint is not.
-    assert log.read_head().floor == held.epoch
+    assert log.reader.read_head().floor == held.epoch
     for name in batch_objects(held):
         if any(info.name == checkpoint_name(name) for info in store.list("_manifest/checkpoint/")):
             store.delete(checkpoint_name(name))
@@ -268,13 +271,13 @@ def test_batches_that_a_table_took_over_are_found_after_their_checkpoint_is_gone
     own = Txn(table=TRIPS, app="app1", version=1000)
     state = log.commit(change(DropTable(table=TRIPS)), state)
     state = log.commit(change(DropTable(table=ORDERS), table(TRIPS, "orders"), own), state)
-    held, model = log.read_head(), {**{f"app{n}": n for n in range(500)}, "app1": 1000}
+    held, model = log.reader.read_head(), {**{f"app{n}": n for n in range(500)}, "app1": 1000}
     kept = held.tables[TRIPS].batches
     assert isinstance(kept, BatchMap)
     later = [Txn(table=TRIPS, app=app, version=2000) for app in model]
     log.try_checkpoint(log.commit(change(*later), held))
     vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1))
-    assert log.read_head().floor == held.epoch
+    assert log.reader.read_head().floor == held.epoch
     for name in kept.objects():
         if any(info.name == checkpoint_name(name) for info in store.list("_manifest/checkpoint/")):
             store.delete(checkpoint_name(name))
@@ -286,18 +289,18 @@ def test_an_anchor_without_its_batches_is_corruption() -> None:
     for _ in range(3):
         state = log.commit(append(), state)
     vacuum(log, NOW)
-    state = log.read_from_log(log.read_head().epoch)
+    state = log.reader.read_from_log(log.reader.read_head().epoch)
     whole = state.tables[ORDERS].batches["app1"]
     for name in batch_objects(state):
         store.delete(checkpoint_name(name))
-    again = log.read_from_log(state.epoch)
+    again = log.reader.read_from_log(state.epoch)
     assert again.tables[ORDERS].batches["app1"] == whole, "the copy was not read"
-    state = log.read_from_log(state.epoch)
+    state = log.reader.read_from_log(state.epoch)
     for name in batch_objects(state):
         store.delete(copy_name(name))
     with pytest.raises(CorruptionError, match="part of the log"):
         state.tables[ORDERS].batches.get("app1")
-    check = LogCheck(log).run()
+    check = LogCheck(log.reader).run()
     assert "damage" in {finding.kind for finding in check.findings}
 
 

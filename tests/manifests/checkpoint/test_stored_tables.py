@@ -53,7 +53,7 @@ def test_one_of_many_tables_is_opened_with_as_many_reads_as_one_of_few() -> None
     for count in (20, 2000):
         store, _, _ = with_tables(count)
         watched = FaultyStore(store)
-        state = make_log(watched, limits=SMALL).read_head()
+        state = make_log(watched, limits=SMALL).reader.read_head()
         assert isinstance(state.tables, TableMap)
         assert state.table("t7").name == "t7"
         reads.append(len(watched.trace))
@@ -64,14 +64,14 @@ def test_a_commit_to_one_of_many_tables_reads_and_writes_that_one() -> None:
     store, _, _ = with_tables(2000)
     watched = FaultyStore(store)
     log = make_log(watched, limits=SMALL)
-    state = log.read_head()
+    state = log.reader.read_head()
     key = state.table("t7").id
     before = len(watched.trace)
     state = log.commit(append(entry(), to=key), state)
     assert len(watched.trace) - before == 4  # two looks, the epoch and a look at a mark
     log.try_checkpoint(state)
     assert len(watched.trace) - before < 20
-    assert contents(log, log.read_head()) == contents(log, state)
+    assert contents(log, log.reader.read_head()) == contents(log, state)
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -91,7 +91,7 @@ def test_a_change_that_was_found_is_called_committed_although_no_later_state_can
         """The calls, and the epoch after which the state was returned."""
         way = FaultyStore(store, dict.fromkeys(faults, Fault.FAIL_BEFORE))
         again = make_log(way, limits=SMALL)
-        base = again.read_at(head.epoch)
+        base = again.reader.read_at(head.epoch)
         assert base.table("t7").id in base.tables
         return way.trace, again.commit(mine, base).epoch
 
@@ -125,7 +125,7 @@ def test_states_with_stored_tables_are_those_that_the_log_tells(steps: int) -> N
         one = append(entry(), to=key) if chosen is None else change(chosen, *again)
         state = log.commit(one, state)
         told = replay(store)
-        read = log.read_head()
+        read = log.reader.read_head()
         assert contents(log, read) == contents(log, told) == contents(log, state)
         assert dict(read.table_names()) == {k: t.name for k, t in told.tables.items()}
         assert all(read.table(t.name).id == key for key, t in told.tables.items())
@@ -139,7 +139,7 @@ def test_tables_that_cannot_be_read_in_a_checkpoint_are_read_from_the_log(damage
     for looked_before in (False, True):
         store, log, state = with_tables(30)
         state = log.commit(append(entry(), to=state.table("t3").id), state)
-        read = log.read_head()
+        read = log.reader.read_head()
         if looked_before:
             read.table("t4")
         for name in read.stored_objects():
@@ -152,7 +152,7 @@ def test_tables_that_cannot_be_read_in_a_checkpoint_are_read_from_the_log(damage
         told = replay(store)
         assert read.table("t5") == told.table("t5")
         assert dict(read.table_names()) == dict(told.table_names())
-        assert contents(log, log.read_head()) == contents(log, told)
+        assert contents(log, log.reader.read_head()) == contents(log, told)
         later = log.commit(append(entry(), to=told.table("t6").id), read)
         assert contents(log, later) == contents(log, replay(store))
         # The next checkpoint uses nothing of the damaged one.
@@ -161,7 +161,7 @@ def test_tables_that_cannot_be_read_in_a_checkpoint_are_read_from_the_log(damage
         found = read_hint(store)
         assert found is not None
         assert found[0].epoch == later.epoch
-        assert contents(log, log.read_head()) == contents(log, replay(store))
+        assert contents(log, log.reader.read_head()) == contents(log, replay(store))
 
 
 def test_a_checkpoint_after_a_damaged_one_has_the_rowsets_of_tables_that_did_not_change() -> None:
@@ -171,21 +171,21 @@ def test_a_checkpoint_after_a_damaged_one_has_the_rowsets_of_tables_that_did_not
     state = log.try_checkpoint(state)
     found = read_hint(store)
     assert found is not None
-    for name in log.read_head().stored_objects():
+    for name in log.reader.read_head().stored_objects():
         store.delete(checkpoint_name(name))
-    read = log.read_head()
+    read = log.reader.read_head()
     later = log.commit(append(entry(), to=read.table("t3").id), read)
-    write_checkpoint(store, later, SMALL, partial(log.replay, later.database))
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    write_checkpoint(store, later, SMALL, partial(log.reader.follower.replay, later.database))
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
     assert read_hint(store) != found
 
 
 def test_a_preview_shows_no_rows_of_a_concurrent_writer_after_its_checkpoint_is_lost() -> None:
     store, log, _ = with_tables(30)
-    base = log.read_head()
+    base = log.reader.read_head()
     keys = sorted(base.table_names())
     other = base.tables[keys[1]]
-    preview = log.preview(append(entry(), to=keys[0]), log.read_head())
+    preview = log.preview(append(entry(), to=keys[0]), log.reader.read_head())
     log.commit(append(entry(), to=other.id), base)
     for name in [each.name for each in store.list("_manifest/checkpoint/")]:
         store.delete(name)
@@ -197,7 +197,7 @@ def test_a_writer_that_wrote_a_checkpoint_continues_without_reading_it() -> None
     store, _, _ = with_tables(30)
     watched = FaultyStore(store)
     log = make_log(watched, limits=SMALL)
-    state = log.read_head()
+    state = log.reader.read_head()
     key = state.table("t3").id
     state = log.try_checkpoint(log.commit(append(entry(), to=key), state))
     assert isinstance(state.tables, TableMap)
@@ -222,7 +222,7 @@ def test_tables_of_another_database_at_the_same_place_are_not_taken_for_ones_own
 ) -> None:
     store, log, state = with_tables(30)
     if not wrote:
-        state = log.read_head()
+        state = log.reader.read_head()
     for info in [*store.list("")]:
         store.delete(info.name)
     other = database(store)
@@ -239,7 +239,7 @@ def test_tables_of_another_database_at_the_same_place_are_not_taken_for_ones_own
 
 def test_names_of_stored_tables_are_taken() -> None:
     _, log, _ = with_tables(30)
-    state = log.read_head()
+    state = log.reader.read_head()
     with pytest.raises(AlreadyExistsError, match="'t3' exists already"):
         log.commit(change(table(new_table_id(), "t3")), state)
     with pytest.raises(AlreadyExistsError, match="'t4' exists already"):
@@ -250,24 +250,24 @@ def test_names_of_stored_tables_are_taken() -> None:
 
 def test_vacuum_keeps_what_stored_tables_need_and_removes_what_they_needed() -> None:
     store, log, state = with_tables(30, interval=4)
-    held = log.read_head()
+    held = log.reader.read_head()
     for step in range(40):
         key = state.table(f"t{step % 30}").id
         state = log.commit(append(entry(), to=key), state)
         if step % 10 == 9:
             vacuum(log, NOW)
-            state = log.read_head()
-            told = log.read_from_log(state.epoch)
+            state = log.reader.read_head()
+            told = log.reader.read_from_log(state.epoch)
             assert state.table_names() == told.table_names()
             assert contents(log, state) == contents(log, told)
     vacuum(log, NOW)
     used = read_used_objects(log)
     there = {info.name for info in store.list("_manifest/checkpoint/")}
-    assert log.read_head().stored_objects() <= used
+    assert log.reader.read_head().stored_objects() <= used
     assert there == {checkpoint_name(name) for name in used} & there
-    assert not log.is_removed(state.epoch)
+    assert not log.reader.is_removed(state.epoch)
     # A state that was read before its checkpoint was removed is read anew.
-    assert contents(log, log.refresh(held)) == contents(log, state)
+    assert contents(log, log.reader.refresh(held)) == contents(log, state)
 
 
 def test_a_database_that_shrinks_is_stored_in_its_root_again() -> None:
@@ -275,7 +275,7 @@ def test_a_database_that_shrinks_is_stored_in_its_root_again() -> None:
     keys: list[TableId] = [*state.table_names()]
     state = log.commit(change(*(DropTable(table=key) for key in keys[1:])), state)
     log.try_checkpoint(state)
-    read = log.read_head()
+    read = log.reader.read_head()
     assert [*read.table_names()] == keys[:1]
     assert contents(log, read) == contents(log, replay(store))
 

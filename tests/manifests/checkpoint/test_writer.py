@@ -38,10 +38,10 @@ def test_unchanged_large_segments_are_reused() -> None:
     assert rowsets.dropped
     assert rowsets.amended
     assert rowsets.row_count == 20 + 30 + 10 - 2 - 1
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
     state = log.commit(overwrite_some(9, 12), state)
     assert large not in state.table("orders").rowsets.segments
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
 
 
 @pytest.mark.parametrize("gone", [((0, 1),), ((0, 0), (1, 1)), ((0, 2),)])

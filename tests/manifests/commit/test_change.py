@@ -77,8 +77,8 @@ def test_batches_are_kept_by_checkpoints() -> None:
     state = with_orders(store, log)
     for version in range(5):
         state = log.commit(batch(version), state)
-    assert contents(log, log.read_head()) == contents(log, replay(store))
-    assert log.read_head().table("orders").batches == {"job": 4}
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
+    assert log.reader.read_head().table("orders").batches == {"job": 4}
     assert log.commit(batch(4), state).epoch == state.epoch
 
 
@@ -105,10 +105,10 @@ def test_a_conflict_in_one_table_leaves_all_unchanged() -> None:
         append().ops,
         rows=(*delete_in(log, base, 0).rows, update),
     )
-    head = log.read_head()
+    head = log.reader.read_head()
     with pytest.raises(ConflictError, match=r"Row 1 of RowSet 0 of table 'trips'"):
         log.commit(both, base)
-    assert log.read_head() == head
+    assert log.reader.read_head() == head
 
 
 def test_rows_of_a_table_that_was_dropped_or_never_was_are_refused() -> None:
@@ -131,7 +131,7 @@ def test_a_change_that_is_sent_again_is_committed_once_by_whatever_process(epoch
         state = log.commit(append(), state)
     again = Log(log.store, pause=lambda _: None)
     assert again.commit(mine, base).epoch == landed.epoch
-    assert again.read_head().epoch == state.epoch
+    assert again.reader.read_head().epoch == state.epoch
     assert replace(mine) == mine
     assert not mine.fresh
 

@@ -76,7 +76,7 @@ def test_independent_changes_commit_and_a_conflict_says_who_was_first(
             log.commit(change_of_mine, base)
         assert "'orders'" in str(caught.value)
         assert "epoch 3" in str(caught.value)
-        assert log.read_head().epoch == 3
+        assert log.reader.read_head().epoch == 3
     else:
         assert log.commit(change_of_mine, base).epoch == 4
 
@@ -99,7 +99,7 @@ def test_a_writer_feature_stops_writers_and_a_reader_feature_everybody() -> None
     for snapshot in (base, head):
         with pytest.raises(UnsupportedFormatError, match="row_ids"):
             log.commit(append(), snapshot)
-    assert log.read_head().table("orders")
+    assert log.reader.read_head().table("orders")
     other = MemoryStore()
     base = with_orders(other, make_log(other))
     with pytest.raises(UnsupportedFormatError, match="cubes"):
@@ -120,7 +120,7 @@ def test_a_change_to_what_never_was_is_refused_before_any_write() -> None:
     ):
         with pytest.raises(InvalidInputError):
             log.commit(wrong, base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base
 
 
 BLOOM = {"bloom-filter-enabled.column.1": "true"}

@@ -62,10 +62,10 @@ def test_a_draw_follows_everything_but_the_drop_of_its_table_or_column() -> None
     log.commit(append(), base)
     log.commit(change(SetComment(table=ORDERS, comment="new")), base)
     assert last(log.commit(draw(2), base)) == 11
-    log.commit(change(alter(X, next_id=3)), log.read_head())
+    log.commit(change(alter(X, next_id=3)), log.reader.read_head())
     with pytest.raises(ConflictError, match="identity column with the id 1 was dropped"):
         log.commit(draw(1), base)
-    log.commit(drop(), log.read_head())
+    log.commit(drop(), log.reader.read_head())
     with pytest.raises(ConflictError, match="dropped"):
         log.commit(draw(1), base)
 
@@ -96,7 +96,7 @@ def test_draws_of_other_jobs_are_other_epochs_for_a_change_that_expects_one() ->
     log.commit(draw(1, OTHER), base)
     with pytest.raises(ConflictError, match="expects epoch"):
         log.commit(mine, base)
-    epochs = list(log.read_epochs(base.epoch + 2, 2))
+    epochs = list(log.reader.read_epochs(base.epoch + 2, 2))
     assert [
         after_own_draws(mine, each) is mine for each in sorted(epochs, key=lambda e: e.epoch)
     ] == [

@@ -28,7 +28,7 @@ def test_a_name_is_given_once() -> None:
     log = make_log(store)
     base = database(store)
     log.commit(change(table()), base)
-    for snapshot in (base, log.read_head()):
+    for snapshot in (base, log.reader.read_head()):
         with pytest.raises(AlreadyExistsError, match="'orders'"):
             log.commit(change(table(TRIPS, "orders")), snapshot)
 

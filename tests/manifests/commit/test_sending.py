@@ -57,7 +57,7 @@ def sending(
     store: MemoryStore | FarStore, change: Change, base: Snapshot, limits: Limits = LIMITS
 ) -> Sending:
     made = Sending(change, base, store, limits=limits)
-    made.carried = begin(change, base, make_log(store))
+    made.carried = begin(change, base, make_log(store).reader)
     return made
 
 
@@ -84,7 +84,7 @@ def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_
     assert put(sent, mine)
     assert sent.done == read_slot(store, base.epoch + epochs + 1)
     log = make_log(store)
-    assert contents(log, sent.head) == contents(log, log.read_head())
+    assert contents(log, sent.head) == contents(log, log.reader.read_head())
     assert not sent.outdated
     # The newest epochs are kept without a gap, for what follows the commit.
     assert [each.epoch for each in sent.epochs] == sorted(
@@ -98,7 +98,7 @@ def test_a_free_slot_is_looked_at_once_and_never_where_the_log_was_just_seen() -
     seen_lately: tuple[Callable[[Snapshot], bool], ...] = (lambda _: True, lambda _: False)
     for covers, requests in zip(seen_lately, (0, 2), strict=True):
         sent = Sending(append(), base, far, covers)
-        sent.carried = begin(sent.change, base, make_log(far))
+        sent.carried = begin(sent.change, base, make_log(far).reader)
         with far.counted() as cost:
             sent.look()
             assert not sent.follow(Turn(), waited=False)
@@ -118,7 +118,7 @@ def test_an_earlier_send_is_found_in_the_log_and_not_put_again(epochs: int) -> N
     assert sent.done.epoch == landed.epoch
     assert sent.head.epoch == landed.epoch
     sent.settle(lambda _: None)
-    assert make_log(store).read_head().epoch == landed.epoch + 1
+    assert make_log(store).reader.read_head().epoch == landed.epoch + 1
 
 
 def test_a_lost_slot_is_followed_before_the_next_one_is_tried() -> None:
@@ -144,7 +144,7 @@ def test_a_conflict_with_an_epoch_since_the_base_ends_the_way_and_writes_nothing
     with pytest.raises(ConflictError, match="'orders'"):
         sent.follow(Turn(), waited=False)
     assert not sent.may_be_committed()
-    assert make_log(store).read_head().epoch == base.epoch + 1
+    assert make_log(store).reader.read_head().epoch == base.epoch + 1
 
 
 def test_nothing_follows_a_table_that_was_dropped_meanwhile() -> None:

@@ -92,7 +92,7 @@ def test_a_fill_whose_files_were_removed_is_refused(files: int) -> None:
     with pytest.raises(ConflictError, match="removed by the vacuum"):
         world.log.commit(late, base)
     other = replace(late, job_id=new_job_id())
-    assert world.log.commit(other, base).epoch == world.log.read_head().epoch
+    assert world.log.commit(other, base).epoch == world.log.reader.read_head().epoch
 
 
 def held() -> World:

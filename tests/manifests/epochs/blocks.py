@@ -77,23 +77,23 @@ class Blocks:
     def check(self) -> None:
         """Every way to open the log finds the newest state, and none finds a removed epoch."""
         log = make_log(self.store, 5)
-        head = log.read_head()
+        head = log.reader.read_head()
         assert head.epoch == self.states[-1].epoch or head.epoch > len(self.expected) - 1
         want = contents(log, head)
-        assert contents(log, log.read_from_log(head.epoch)) == want
+        assert contents(log, log.reader.read_from_log(head.epoch)) == want
         for state in self.states:
-            assert contents(log, log.refresh(state)) == want, state.epoch
+            assert contents(log, log.reader.refresh(state)) == want, state.epoch
             if state.epoch >= len(self.expected):
                 continue
             with suppress(NotFoundError):
                 # Without a head, a removed epoch may be read; it must be unchanged.
-                assert log.read_at(state.epoch).transaction == state.transaction
-            if log.keeps(head, state.epoch):
-                found = log.read_at(state.epoch, head=head)
+                assert log.reader.read_at(state.epoch).transaction == state.transaction
+            if log.reader.keeps(head, state.epoch):
+                found = log.reader.read_at(state.epoch, head=head)
                 assert contents(log, found) == self.expected[state.epoch]
             else:
                 with pytest.raises(NotFoundError, match="removed by retention"):
-                    log.read_at(state.epoch, head=head)
+                    log.reader.read_at(state.epoch, head=head)
 
 
 def slept(old: Blocks, mine: Change, meanwhile: Callable[[], object]) -> Snapshot:

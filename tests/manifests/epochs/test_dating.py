@@ -73,14 +73,14 @@ class Machines:
         """Commit by a machine whose clock is off; returns the date of the epoch."""
         self.off = off
         mine = append() if operation is None else change(operation)  # type: ignore[arg-type]
-        self.note(self.log().commit(mine, self.log().read_head()))
+        self.note(self.log().commit(mine, self.log().reader.read_head()))
         self.off = 0
         return self.head.time_ms
 
     def vacuum(self, hours: float, off: int = 0) -> VacuumResult:
         self.off = off
         result = vacuum(self.log(), VacuumRequest(hours, threads=1))
-        self.note(self.log().read_head())
+        self.note(self.log().reader.read_head())
         self.off = 0
         return result
 
@@ -181,8 +181,8 @@ def test_a_log_with_a_date_that_is_ahead_is_vacuumed_and_read_by_time(
     for number, moment in enumerate(came[4:], 4):
         if off == FAR_MS:  # the real clock, which it has, is far ahead of this world's
             assert reader.read_at(timestamp_ms=moment + 5).epoch == number
-        assert machines.log().read_at(timestamp_ms=moment + 5).epoch == number
-    assert machines.log().read_at(timestamp_ms=came[1] + 5).epoch == 1
+        assert machines.log().reader.read_at(timestamp_ms=moment + 5).epoch == number
+    assert machines.log().reader.read_at(timestamp_ms=came[1] + 5).epoch == 1
     assert machines.vacuum(20).floor == 4
     machines.now += 19 * HOUR_MS
     # A date that is no longer in the future may be right, and the note beside it wrong.

@@ -31,14 +31,14 @@ def test_a_log_is_opened_at_the_same_head_with_and_without_a_first_look(
     if without_hint:
         store.inner.delete(HINT)
     log = Log(store)
-    assert contents(log, log.read_head(look=FirstLook(store))) == contents(log, head)
+    assert contents(log, log.reader.read_head(look=FirstLook(store))) == contents(log, head)
 
 
 @pytest.mark.parametrize(("epochs", "rounds"), [(2, 2), (6, 2), (7, 3), (60, 3), (70, 3)])
 def test_a_log_with_few_epochs_is_opened_in_two_rounds(epochs: int, rounds: int) -> None:
     store, _ = far_log(epochs)
     with store.counted() as cost:
-        assert Log(store).read_head(look=FirstLook(store)).epoch == epochs
+        assert Log(store).reader.read_head(look=FirstLook(store)).epoch == epochs
     assert cost.rounds == rounds
     assert cost.requests <= (19 if rounds == 2 else 88)
 
@@ -46,9 +46,9 @@ def test_a_log_with_few_epochs_is_opened_in_two_rounds(epochs: int, rounds: int)
 def test_only_one_reader_gets_the_slots_that_were_read() -> None:
     store, head = far_log(2)
     look, log = FirstLook(store), Log(store)
-    assert log.read_head(look=look).epoch == 2
+    assert log.reader.read_head(look=look).epoch == 2
     after = make_log(store.inner).commit(append(), head)
-    assert log.read_head(look=look).epoch == after.epoch
+    assert log.reader.read_head(look=look).epoch == after.epoch
 
 
 def test_slots_that_were_read_more_than_ten_seconds_ago_are_read_again() -> None:
@@ -56,7 +56,7 @@ def test_slots_that_were_read_more_than_ten_seconds_ago_are_read_again() -> None
     look, log = FirstLook(store), Log(store)
     after = make_log(store.inner).commit(append(), head)
     with patch.object(first_look, "elapsed_s", lambda: look.slots().started + 11):
-        found = log.read_head(look=FirstLook(store))
+        found = log.reader.read_head(look=FirstLook(store))
     assert found.epoch == after.epoch
 
 
@@ -66,10 +66,10 @@ def test_a_log_is_trusted_from_the_beginning_of_the_first_look_on() -> None:
         look = FirstLook(store)
     log = Log(store)
     with (
-        patch.object(log.last_look, "note") as note,
+        patch.object(log.reader.last_look, "note") as note,
         patch.object(first_look, "elapsed_s", lambda: 8.0),
     ):
-        head = log.read_head(look=look)
+        head = log.reader.read_head(look=look)
     note.assert_called_once_with(head, 7.0)
 
 
@@ -81,7 +81,7 @@ def test_an_epoch_0_that_is_too_large_to_be_read_ahead_is_found() -> None:
         look = FirstLook(store)
     assert look.is_taken()
     assert look.read_first() is not None
-    assert Log(store).read_head(look=look).epoch == 0
+    assert Log(store).reader.read_head(look=look).epoch == 0
 
 
 @pytest.mark.parametrize("count", [1, FIRST])
@@ -94,7 +94,7 @@ def test_a_gap_that_as_many_epochs_follow_is_found_behind_the_first_slots(
     for slot in range(behind, behind + lost):
         store.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
     with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
-        Log(store).read_head(look=FirstLook(store, count))
+        Log(store).reader.read_head(look=FirstLook(store, count))
 
 
 @pytest.mark.parametrize("epochs", [2, 12, 60, 70, 90])
@@ -104,7 +104,7 @@ def test_a_log_of_which_only_slot_0_was_read_at_first_is_opened_in_three_rounds(
     store, head = far_log(epochs)
     log = Log(store)
     with store.counted() as cost:
-        found = log.read_head(look=FirstLook(store, 1))
+        found = log.reader.read_head(look=FirstLook(store, 1))
     assert contents(log, found) == contents(log, head)
     assert cost.rounds == 3
     assert cost.requests <= 78
@@ -118,6 +118,6 @@ def test_a_failure_of_epoch_0_is_told_and_one_of_the_hint_too() -> None:
             call()
     store = FarStore(FaultyStore(far_log(2)[0].inner, {1: Fault.FAIL_BEFORE}))
     with pytest.raises(StoreError, match="planned failure"):
-        Log(store).read_head(look=FirstLook(store))
+        Log(store).reader.read_head(look=FirstLook(store))
     assert isinstance(FirstLook(FarStore()).hint, NotFoundError)
     assert not FirstLook(FarStore()).is_taken()

@@ -37,8 +37,8 @@ def test_blocks_of_any_size_are_read_the_same(block: int) -> None:
     old = Blocks(block=block)
     for _ in range(6):
         old.vacuum()
-        old.expected.append(contents(old.log, old.log.read_head()))
-        old.states.append(old.log.read_head())
+        old.expected.append(contents(old.log, old.log.reader.read_head()))
+        old.states.append(old.log.reader.read_head())
         old.check()
         old.send(append())
         old.expected.append(contents(old.log, old.states[-1]))
@@ -54,14 +54,14 @@ def test_the_newest_state_is_found_without_a_hint_in_few_reads(hint: str) -> Non
         for _ in range(3):
             old.send(append())
         old.vacuum()
-        old.states.append(old.log.read_head())
+        old.states.append(old.log.reader.read_head())
     if hint == "gone":
         old.store.delete(HINT)
     else:
         put_hint(old.store, old.states[20].anchors[0])
     watched = FaultyStore(old.store)
-    assert make_log(watched).read_head().epoch == old.states[-1].epoch
-    assert make_log(watched).refresh(first).epoch == old.states[-1].epoch
+    assert make_log(watched).reader.read_head().epoch == old.states[-1].epoch
+    assert make_log(watched).reader.refresh(first).epoch == old.states[-1].epoch
     assert len(watched.trace) < 120
 
 
@@ -100,7 +100,7 @@ def test_a_writer_that_slept_and_lands_in_a_later_slot_has_committed() -> None:
     mine = append()
     after = slept(old, mine, meanwhile)
     assert after.transaction == mine.transaction
-    assert old.log.read_head().transaction == mine.transaction
+    assert old.log.reader.read_head().transaction == mine.transaction
 
 
 def test_a_base_that_was_freed_is_a_conflict_and_nothing_is_put() -> None:
@@ -113,7 +113,7 @@ def test_a_base_that_was_freed_is_a_conflict_and_nothing_is_put() -> None:
         with pytest.raises(ConflictError, match="removed by retention"):
             make_log(watched).commit(fresh, state)
         assert not [call for call in watched.trace if call.operation == "put_if_absent"]
-        assert not old.log.can_follow(state)
+        assert not old.log.reader.can_follow(state)
         with pytest.raises(CommitUnknownError):
             old.log.commit(append(), state)
 
@@ -146,7 +146,7 @@ def test_an_own_epoch_that_was_removed_before_its_answer_was_read_is_not_denied(
     )
 
     def meanwhile() -> None:
-        old.states.append(old.log.read_head())
+        old.states.append(old.log.reader.read_head())
         assert old.states[-1].transaction == mine.transaction
         for _ in range(20):
             old.send(append())
@@ -189,10 +189,10 @@ def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else()
     for _ in range(4):
         old.send(append())
     assert old.vacuum(epochs=6) == 5
-    assert old.numbers() == {0, *range(4, old.log.read_head().epoch + 1)}
+    assert old.numbers() == {0, *range(4, old.log.reader.read_head().epoch + 1)}
     assert old.log.commit(mine, base).epoch == landed.epoch
     for _ in range(8):
-        old.states.append(old.log.read_head())
+        old.states.append(old.log.reader.read_head())
         old.send(append())
     old.vacuum(epochs=2)
     # A late copy of the request that created it arrives. It must not count as an epoch.
@@ -219,13 +219,13 @@ def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...], 
         if slot + 1 < 28:
             old.litter(slot + 1, *ops, previous=stray.transaction if slot % 2 else None)
         old.check()
-        head = old.log.read_head()
+        head = old.log.reader.read_head()
         for ms in (old.states[slot].time_ms, old.states[1].time_ms):
             with pytest.raises(NotFoundError):
-                old.log.read_at(timestamp_ms=ms, head=old.states[-3])
+                old.log.reader.read_at(timestamp_ms=ms, head=old.states[-3])
             with pytest.raises(NotFoundError):
-                old.log.read_at(timestamp_ms=ms, head=head)
-        assert old.log.is_freed(slot, head)
+                old.log.reader.read_at(timestamp_ms=ms, head=head)
+        assert old.log.reader.is_freed(slot, head)
         if slot > 1:
             with pytest.raises((ConflictError, CommitUnknownError)):
                 old.log.commit(append(), old.states[slot - 1])
@@ -236,10 +236,10 @@ def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...], 
 @pytest.mark.parametrize("seen", [1, 5, 20])
 def test_history_ends_where_slots_are_freed_while_it_is_read(seen: int) -> None:
     old = Blocks()
-    epochs = old.log.read_epochs(30)
+    epochs = old.log.reader.read_epochs(30)
     found = [next(epochs) for _ in range(seen)]
     for _ in range(8):
-        old.log.commit(append(), old.log.read_head())
+        old.log.commit(append(), old.log.reader.read_head())
     old.vacuum()
     for slot in range(1, 31):
         old.litter(slot)
@@ -264,8 +264,8 @@ def test_the_name_of_a_mark_says_everything(data: bytes, hint: bool) -> None:
     with pytest.raises(CommitUnknownError):
         slept(old, append(), meanwhile)
     with pytest.raises(NotFoundError, match="removed by retention"):
-        make_log(old.store).read_at(2)
-    assert make_log(old.store).read_head().epoch == old.log.read_head().epoch
+        make_log(old.store).reader.read_at(2)
+    assert make_log(old.store).reader.read_head().epoch == old.log.reader.read_head().epoch
     old.vacuum()
     old.check()
 
@@ -285,7 +285,7 @@ def test_marks_of_another_database_say_nothing() -> None:
     for info in old.store.list(FREED):
         other.store.put(info.name, old.store.get(info.name), sync=True)
     other.send(append())
-    assert other.log.read_head().epoch == 4
+    assert other.log.reader.read_head().epoch == 4
 
 
 @pytest.mark.parametrize(("epochs", "lost"), [(6, 0), (30, 0), (30, 3), (30, 4), (30, 6)])
@@ -294,12 +294,12 @@ def test_a_log_that_lost_a_mark_and_its_hint_is_never_taken_for_a_short_one(
 ) -> None:
     old = Blocks(epochs)
     old.vacuum(1)
-    head = old.log.read_head()
+    head = old.log.reader.read_head()
     old.store.delete(HINT)
     old.store.delete(head.blocks.mark(lost))
     for store in (old.store, FarStore(old.store)):
         try:
-            assert old.open(store).read_head().epoch == head.epoch
+            assert old.open(store).reader.read_head().epoch == head.epoch
         except CorruptionError:
             if lost != 3:  # The search for the newest mark looks at this one.
                 raise

@@ -51,17 +51,17 @@ def test_a_missing_epoch_is_named_and_not_taken_for_the_end(missing: int) -> Non
     match = lose(store, missing, 1)
     before = dict(store._objects)
     with pytest.raises(CorruptionError, match=match):
-        log.read_head()
+        log.reader.read_head()
     with pytest.raises(CorruptionError, match=match):
-        log.read_at(epoch=5)
+        log.reader.read_at(epoch=5)
     with pytest.raises(CorruptionError, match=match):
-        list(log.read_epochs(5))
+        list(log.reader.read_epochs(5))
     if missing == 0:
         with pytest.raises(CorruptionError, match=match):
             database(store)
     if missing > 1:
         with pytest.raises(CorruptionError, match=match):
-            log.refresh(states[missing - 2])
+            log.reader.refresh(states[missing - 2])
     assert store._objects == before
 
 
@@ -73,11 +73,11 @@ def test_several_missing_epochs_are_not_taken_for_the_end(
     match = lose(store, first, count)
     log = make_log(store)
     with pytest.raises(CorruptionError, match=match):
-        log.read_head()
+        log.reader.read_head()
     with pytest.raises(CorruptionError, match=match):
-        log.read_at(epoch=head)
+        log.reader.read_at(epoch=head)
     if first:
-        assert log.read_at(epoch=first - 1).epoch == first - 1
+        assert log.reader.read_at(epoch=first - 1).epoch == first - 1
 
 
 def test_no_gap_with_at_least_as_many_epochs_after_it_is_overlooked() -> None:
@@ -95,13 +95,13 @@ def test_opening_looks_far_behind_the_end_and_refreshing_does_not() -> None:
     store = long_log(1)
     watched = FaultyStore(store)
     log = make_log(watched)
-    state = log.read_head()
+    state = log.reader.read_head()
     looks = [call.name for call in watched.trace if call.operation == "get_ranges"]
     # If the first slot is free, a mark tells whether it was freed.
     slots = [1, *(2 + distance for distance in (1, 2, 4, 8, 16, 32, 64))]
     assert looks == [epoch_name(slot) for slot in slots]
     watched.trace.clear()
-    log.refresh(state)
+    log.reader.refresh(state)
     assert len(watched.trace) == 4
 
 
@@ -112,14 +112,14 @@ def test_a_database_that_lost_its_first_epochs_is_damaged_and_not_absent(left: s
     match = lose(store, 0, 10 if left == "hint" else 5)
     if left != "hint":
         store.delete(HINT)
-    for use in (log.read_head, log.read_first, lambda: database(store)):
+    for use in (log.reader.read_head, log.reader.follower.read_first, lambda: database(store)):
         with pytest.raises(CorruptionError, match=f"{epoch_name(0)} is missing") as caught:
             use()
         assert match in caught.value.message
     for name in [info.name for info in store.list("") if not info.name.startswith(CHECKPOINTS)]:
         store.delete(name)
     with pytest.raises(NotFoundError):
-        log.read_head()
+        log.reader.read_head()
 
 
 @pytest.mark.parametrize(("head", "lost"), [(8, 1), (9, 2), (11, 4), (8, 3), (11, 7)])
@@ -129,19 +129,19 @@ def test_a_head_that_a_checkpoint_proves_is_not_taken_for_never_written(
     store = long_log(head, interval=4)
     log = make_log(store, 4)
     first = head + 1 - lost
-    before = [log.read_at(epoch=epoch) for epoch in range(first)]
+    before = [log.reader.read_at(epoch=epoch) for epoch in range(first)]
     saved = store.get(epoch_name(8))
     lose(store, first, lost)
     left = dict(store._objects)
     match = f"{epoch_name(8)} is missing, although a checkpoint of it exists"
     with pytest.raises(CorruptionError, match=match):
-        log.read_head()
+        log.reader.read_head()
     for epoch in (first, 8):
         with pytest.raises(CorruptionError, match=match):
-            log.read_at(epoch=epoch)
-    assert log.try_read_head() is None
+            log.reader.read_at(epoch=epoch)
+    assert log.reader.try_read_head() is None
     for state in before:
-        assert contents(log, log.read_at(epoch=state.epoch)) == contents(log, state)
+        assert contents(log, log.reader.read_at(epoch=state.epoch)) == contents(log, state)
     if first == 8:
         for base in before[-2:]:
             with pytest.raises(CorruptionError, match=match):
@@ -149,13 +149,13 @@ def test_a_head_that_a_checkpoint_proves_is_not_taken_for_never_written(
     assert store._objects == left
     store.put(epoch_name(8), saved, sync=False)
     if first == 8:
-        assert log.read_head().epoch == 8
+        assert log.reader.read_head().epoch == 8
 
 
 def test_a_change_that_is_sent_again_finds_itself_although_a_later_epoch_was_lost() -> None:
     store = long_log(3, interval=4)
     log = make_log(store, 4)
-    base = log.read_head()
+    base = log.reader.read_head()
     mine = append()
     state = log.commit(mine, base)
     for _ in range(4):
@@ -169,9 +169,9 @@ def test_a_lost_head_is_given_up_by_removing_the_hint() -> None:
     log = make_log(store, 4)
     lose(store, 8, 1)
     store.delete(HINT)
-    state = log.commit(append(), log.read_head())
+    state = log.commit(append(), log.reader.read_head())
     assert state.epoch == 8
-    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert contents(log, log.reader.read_head()) == contents(log, replay(store))
 
 
 class LateStore(MemoryStore):
@@ -191,5 +191,5 @@ class LateStore(MemoryStore):
 def test_a_database_that_is_created_during_a_look_is_not_damaged() -> None:
     store = LateStore()
     with pytest.raises(NotFoundError):
-        make_log(store).read_head()
-    assert make_log(store).read_head().epoch == 1
+        make_log(store).reader.read_head()
+    assert make_log(store).reader.read_head().epoch == 1

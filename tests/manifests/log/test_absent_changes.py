@@ -93,9 +93,9 @@ def test_the_log_never_tells_a_wrong_outcome(first: int) -> None:
                 state = log.commit(mine, state)
             other = other_change(log, state, kind, order)
             state = state if other is None else log.commit(other, state)
-        epochs = log.read_epochs(state.epoch)
+        epochs = log.reader.read_epochs(state.epoch)
         landed = next((e.epoch for e in epochs if e.transaction == mine.transaction), 0)
-        told = find_added(log, mine, before, log.read_head())
+        told = find_added(log.reader, mine, before, log.reader.read_head())
         assert told in (None, landed), f"seed {seed}: {steps}"
         if {*kinds} <= {"append", "trips", "comment"} and before.tables[ORDERS].next_rowset_id:
             assert told == landed, f"seed {seed}: {steps}"
@@ -123,7 +123,7 @@ def raced(mine: Change, *meanwhile: Change) -> Snapshot:
     state = log.commit(append(), log.commit(change(table()), created))
 
     def others() -> None:
-        head = log.read_head()
+        head = log.reader.read_head()
         for each in meanwhile:
             head = log.commit(each, head)
         vacuum(Log(store), VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True))
@@ -158,4 +158,4 @@ def test_a_change_that_adds_nothing_proves_nothing() -> None:
     log = make_log(MemoryStore())
     state = with_orders(log.store, log)
     comment = change(SetComment(table=ORDERS, comment="«new»"))
-    assert find_added(log, comment, state, log.commit(append(), state)) is None
+    assert find_added(log.reader, comment, state, log.commit(append(), state)) is None

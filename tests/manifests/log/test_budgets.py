@@ -19,12 +19,12 @@ from tests.manifests.log.far import far_log
 def test_a_refresh_finds_what_others_committed_within_two_rounds() -> None:
     store, head = far_log(70)
     log = Log(store)
-    seen = log.read_head()
+    seen = log.reader.read_head()
     other = make_log(store.inner)
     for _ in range(3):
         head = other.commit(append(), head)
     with store.counted() as cost:
-        assert log.refresh(seen) == head
+        assert log.reader.refresh(seen) == head
     assert cost.rounds == 2
     assert cost.requests <= 5
 
@@ -78,7 +78,7 @@ def test_a_hint_that_a_late_writer_has_moved_backwards_costs_a_round_and_changes
         near.put(HINT, hint, sync=False)
         store = FarStore(near)
         with store.counted() as cost:
-            head = Log(store).read_head()
+            head = Log(store).reader.read_head()
         assert contents(log, head) == contents(log, state)
         assert cost.rounds <= 3 + (200 - epoch) // 66
         # A writer goes on from there, and the next checkpoint puts the hint right.
@@ -94,11 +94,11 @@ def test_the_history_is_read_in_groups_behind_a_network() -> None:
     store, head = far_log(200)
     log = Log(store)
     with store.counted() as cost:
-        epochs = [each.epoch for each in log.read_epochs(head.epoch)]
+        epochs = [each.epoch for each in log.reader.read_epochs(head.epoch)]
     assert epochs == [*range(200, -1, -1)]
     assert cost.rounds <= 5
     with store.counted() as cost:
-        assert len([*log.read_epochs(head.epoch, 10)]) == 10
+        assert len([*log.reader.read_epochs(head.epoch, 10)]) == 10
     assert (cost.requests, cost.rounds) == (10, 1)
 
 

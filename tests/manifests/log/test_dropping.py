@@ -29,9 +29,9 @@ def log(tmp_path: Path) -> Log:
 
 
 def test_only_an_empty_database_is_dropped_without_its_tables(log: Log, tmp_path: Path) -> None:
-    state = log.commit(change(table()), log.read_head())
+    state = log.commit(change(table()), log.reader.read_head())
     assert not drop_database(log, cascade=False)
-    assert log.read_head() == state
+    assert log.reader.read_head() == state
     assert drop_database(log, cascade=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -39,23 +39,23 @@ def test_only_an_empty_database_is_dropped_without_its_tables(log: Log, tmp_path
 def test_no_writer_commits_after_the_end_of_the_log(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    base = log.commit(change(table()), log.read_head())
+    base = log.commit(change(table()), log.reader.read_head())
     monkeypatch.setattr(dropping, "move_away", lambda store: None)
     assert drop_database(log, cascade=True)
-    assert log.is_dropped()
+    assert log.reader.is_dropped()
     with pytest.raises(NotFoundError, match="was dropped in epoch 2"):
         log.commit(append(), base)
     # The drop was killed before it removed the files; another one finishes it.
     monkeypatch.undo()
     assert drop_database(log, cascade=False)
     with pytest.raises(NotFoundError):
-        log.read_head()
+        log.reader.read_head()
 
 
 def test_a_table_that_is_created_meanwhile_keeps_the_database(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read_head, late = log.read_head, [change(table())]
+    read_head, late = log.reader.read_head, [change(table())]
 
     def overtaken() -> Snapshot:
         head = read_head()
@@ -63,15 +63,15 @@ def test_a_table_that_is_created_meanwhile_keeps_the_database(
             make_log(log.store).commit(late.pop(), head)
         return head
 
-    monkeypatch.setattr(log, "read_head", overtaken)
+    monkeypatch.setattr(log.reader, "read_head", overtaken)
     assert not drop_database(log, cascade=False)
-    assert make_log(log.store).read_head().find_table("orders")
+    assert make_log(log.store).reader.read_head().find_table("orders")
 
 
 def test_a_drop_that_always_loses_its_slot_ends_with_a_conflict(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read_head, tried = log.read_head, list[int]()
+    read_head, tried = log.reader.read_head, list[int]()
 
     def overtaken() -> Snapshot:
         head = read_head()
@@ -82,7 +82,7 @@ def test_a_drop_that_always_loses_its_slot_ends_with_a_conflict(
         other.commit(drop(f"{len(tried):016x}"), state)
         return head
 
-    monkeypatch.setattr(log, "read_head", overtaken)
+    monkeypatch.setattr(log.reader, "read_head", overtaken)
     with pytest.raises(ConflictError):
         drop_database(log, cascade=False)
     assert len(tried) == TRIES
@@ -113,4 +113,4 @@ def test_a_read_only_database_is_refused(log: Log, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(log.store, "require_writable", refuse)
     with pytest.raises(InvalidInputError, match="read-only"):
         drop_database(log, cascade=True)
-    assert not log.is_dropped()
+    assert not log.reader.is_dropped()

@@ -25,9 +25,9 @@ def test_the_state_right_after_a_transaction_is_found_and_its_epoch_put_again() 
     after = log.commit(mine, with_orders(store, log))
     head = log.commit(append(), after)
     watched = FaultyStore(store)
-    assert find_landed(make_log(watched), mine.transaction, head, never) == after
+    assert find_landed(make_log(watched).reader, mine.transaction, head, never) == after
     assert ("put_if_absent", epoch_name(after.epoch)) in watched.trace
-    assert find_landed(log, "0" * 32, head, never) is None
+    assert find_landed(log.reader, "0" * 32, head, never) is None
 
 
 def test_a_transaction_is_found_down_to_the_floor_and_not_below() -> None:
@@ -38,8 +38,8 @@ def test_a_transaction_is_found_down_to_the_floor_and_not_below() -> None:
     for each in changes:
         head = log.commit(each, head)
     vacuum(log, VacuumRequest(hours=0, epochs=3, threads=1, trust_clock=True))
-    head = make_log(store).read_head()
-    found = [find_landed(log, each.transaction, head, never) for each in changes]
+    head = make_log(store).reader.read_head()
+    found = [find_landed(log.reader, each.transaction, head, never) for each in changes]
     assert [state and state.epoch for state in found] == [
         epoch if epoch >= head.floor else None for epoch in range(2, 8)
     ]
@@ -50,8 +50,8 @@ def test_a_change_whose_state_cannot_be_read_is_not_called_failed() -> None:
     log = make_log(store)
     base = with_orders(store, log)
     head = log.commit(append(), log.commit(append(), base))
-    landed = next(log.read_epochs(head.epoch))
+    landed = next(log.reader.read_epochs(head.epoch))
     assert isinstance(landed, Epoch)
     store.delete(epoch_name(base.epoch))
     with pytest.raises(CommitUnknownError, match="was committed"):
-        read_landed(make_log(store), landed)
+        read_landed(make_log(store).reader, landed)

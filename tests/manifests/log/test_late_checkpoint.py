@@ -74,7 +74,7 @@ def test_a_commit_that_has_to_store_a_checkpoint_waits_only_for_a_look_at_the_hi
     assert len(store.held) == 1
     assert HINT not in [info.name for info in store.list("_manifest/")]
     store.catch_up()
-    assert contents(log, Log(store).read_head()) == contents(log, state)
+    assert contents(log, Log(store).reader.read_head()) == contents(log, state)
 
 
 @pytest.mark.parametrize("behind", [0, 1, 7, 63])
@@ -86,7 +86,7 @@ def test_commits_continue_from_a_checkpoint_that_was_stored_meanwhile(behind: in
     store.catch_up()
     assert contents(log, state) == before
     after = fill(log, state, state.epoch + 1)
-    assert contents(log, after) == contents(Log(store), Log(store).read_head())
+    assert contents(log, after) == contents(Log(store), Log(store).reader.read_head())
     assert held(after) <= behind + 2
 
 
@@ -117,10 +117,10 @@ def test_states_that_other_writers_moved_are_never_mixed_up(seeds: range) -> Non
                 case 0:
                     store.catch_up()
                 case 1:
-                    states[at] = logs[at].refresh(states[at])
+                    states[at] = logs[at].reader.refresh(states[at])
                 case _:
                     states[at] = logs[at].commit(append(), states[at])
-            expected = Log(store.inner).read_at(states[at].epoch)
+            expected = Log(store.inner).reader.read_at(states[at].epoch)
             assert contents(logs[at], states[at]) == contents(Log(store.inner), expected)
 
 
@@ -147,7 +147,7 @@ def test_a_commit_does_not_fail_because_a_table_of_the_stored_checkpoint_cannot_
     state = log.commit(append(to=tables[0]), state)
     store.catch_up()
     later = make_log(store, 4, limits=paged)
-    state = later.read_head()
+    state = later.reader.read_head()
     for _ in range(4):
         state = later.commit(append(to=tables[0]), state)
     store.catch_up()
@@ -155,7 +155,7 @@ def test_a_commit_does_not_fail_because_a_table_of_the_stored_checkpoint_cannot_
     store.broken = True
     after = later.commit(replace(append(to=tables[9]), fresh=True), state)
     store.broken = False
-    assert contents(later, after) == contents(Log(store), Log(store).read_head())
+    assert contents(later, after) == contents(Log(store), Log(store).reader.read_head())
 
 
 def test_a_commit_does_not_fail_because_no_thread_can_store_its_checkpoint(

@@ -50,7 +50,7 @@ from tests.log_samples import delete as delete_rows
 def test_a_directory_without_a_log_is_not_a_database(tmp_path: Path) -> None:
     for store in (MemoryStore(), LocalStore(tmp_path / "nothing")):
         with pytest.raises(NotFoundError, match="is not a Colonnade database or table"):
-            make_log(store).read_head()
+            make_log(store).reader.read_head()
 
 
 def mark(base: Snapshot, block: int = 0) -> str:
@@ -62,7 +62,7 @@ def test_refreshing_costs_a_look_at_three_slots_and_a_mark() -> None:
     store = MemoryStore()
     head = with_orders(store, make_log(store))
     watched = FaultyStore(store)
-    assert make_log(watched).refresh(head) is head
+    assert make_log(watched).reader.refresh(head) is head
     slots = [epoch_name(n) for n in (2, 3, 1)]
     assert [call.name for call in watched.trace] == [*slots[:2], mark(head), slots[2]]
 
@@ -99,7 +99,7 @@ class Rushed(MemoryStore):
         if self.left:
             left, self.left = self.left, 0
             log = make_log(self)
-            log.commit(append(), log.read_head())
+            log.commit(append(), log.reader.read_head())
             self.left = left - 1
         return super().put_if_absent(name, data)
 
@@ -139,7 +139,7 @@ def test_a_change_whose_last_try_was_sent_twice_on_the_way_is_not_given_up() -> 
     log = Log(store, limits=Limits(lost_slots=1))
     after, epoch = log.commit_change(append(), base)
     assert epoch is not None
-    assert after == log.read_head()
+    assert after == log.reader.read_head()
     assert after.epoch == base.epoch + 1
 
 
@@ -169,7 +169,7 @@ def test_a_change_sent_again_from_its_old_base_lands_once() -> None:
     log.commit(append(), base)
     again = make_log(store, start_ms=99_000).commit(mine, base)
     assert again == first
-    assert log.read_head().epoch == 4
+    assert log.reader.read_head().epoch == 4
 
 
 def test_a_drop_sent_again_is_not_in_conflict_with_itself() -> None:
@@ -191,10 +191,10 @@ def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int)
         mine = entry(data="QUJD")
         seen[turn] = logs[turn].commit(append(mine), seen[turn])
         objects.append(mine.object)
-    head = logs[0].read_head()
+    head = logs[0].reader.read_head()
     assert [r.entry.object for r in live(logs[0], head.table("orders"))] == objects
     assert contents(logs[0], head) == contents(logs[0], replay(store))
-    times = [epoch.time_ms for epoch in logs[0].read_epochs(head.epoch)]
+    times = [epoch.time_ms for epoch in logs[0].reader.read_epochs(head.epoch)]
     assert times == sorted(set(times), reverse=True)
 
 
@@ -214,9 +214,9 @@ def test_racing_processes_land_every_append_once(tmp_path: Path) -> None:
     for worker in workers:
         worker.join()
     log = make_log(store)
-    head = log.read_head()
+    head = log.reader.read_head()
     rowsets = live(log, head.table("orders"))
-    changes = [epoch.transaction for epoch in log.read_epochs(head.epoch)]
+    changes = [epoch.transaction for epoch in log.reader.read_epochs(head.epoch)]
     assert len(changes) == len({*changes}) == 102
     assert head.epoch == 101
     assert [r.id for r in rowsets] == list(range(100))
@@ -258,7 +258,7 @@ def test_time_grows_even_when_the_clock_does_not() -> None:
     state = with_orders(store, log)
     for _ in range(3):
         state = log.commit(append(), state)
-    assert [e.time_ms for e in log.read_epochs(state.epoch)] == [10, 9, 8, 7, 0]
+    assert [e.time_ms for e in log.reader.read_epochs(state.epoch)] == [10, 9, 8, 7, 0]
 
 
 @pytest.mark.parametrize("epochs_of_the_new_one", [0, 2, 8])
@@ -273,7 +273,10 @@ def test_a_database_that_was_deleted_takes_no_change_of_old_readers(
         for _ in range(2, epochs_of_the_new_one):
             new = make_log(store).commit(append(), new)
     before = dict(store._objects)
-    for use in (make_log(store).refresh, lambda base: make_log(store).commit(append(), base)):
+    for use in (
+        make_log(store).reader.refresh,
+        lambda base: make_log(store).commit(append(), base),
+    ):
         with pytest.raises(NotFoundError, match="removed or replaced; open it again"):
             use(state)
     assert store._objects == before
@@ -287,7 +290,7 @@ def test_more_rowsets_than_an_epoch_lists_are_kept_in_segments() -> None:
     state = log.commit(append(entry(), entry()), state)
     state = log.commit(append(*many), state)
     state = log.commit(append(entry()), state)
-    (epoch,) = log.read_epochs(3, limit=1)
+    (epoch,) = log.reader.read_epochs(3, limit=1)
     assert [type(op) for op in epoch.ops] == [AddRowSets]
     orders = state.table("orders")
     assert orders.rowsets.rowset_count == 1503
@@ -320,7 +323,7 @@ def test_a_change_too_large_for_an_epoch_is_refused_before_any_write() -> None:
     huge = replace(append(), parameters={"note": "x" * 9 * 2**20})
     with pytest.raises(InvalidInputError, match="divide it"):
         log.commit(huge, base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base
 
 
 def test_text_that_is_not_unicode_is_refused_before_any_write() -> None:
@@ -329,7 +332,7 @@ def test_text_that_is_not_unicode_is_refused_before_any_write() -> None:
     base = with_orders(store, log)
     with pytest.raises(InvalidInputError, match="cannot be written as JSON"):
         log.commit(replace(append(), parameters={"note": "\ud800"}), base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base
 
 
 @pytest.mark.parametrize("error", [NotFoundError("no such bucket"), MemoryError()])
@@ -345,5 +348,5 @@ def test_a_failed_checkpoint_does_not_fail_its_commit(
     store = NoSegments()
     log = make_log(store, 1)
     state = log.commit(change(AddRowSet(table=ORDERS, rowset=entry())), with_orders(store, log))
-    assert log.read_head() == state
+    assert log.reader.read_head() == state
     assert "No checkpoint of epoch 2" in caplog.text

@@ -65,8 +65,8 @@ CHANGES: dict[str, tuple[Callable[[], Change], int]] = {
 
 def times_committed(store: ObjectStore, transaction: str) -> int:
     log = make_log(store)
-    head = log.read_head()
-    return sum(e.transaction == transaction for e in log.read_epochs(head.epoch))
+    head = log.reader.read_head()
+    return sum(e.transaction == transaction for e in log.reader.read_epochs(head.epoch))
 
 
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
@@ -80,7 +80,7 @@ def test_a_commit_lands_whole_or_not_at_all(kind: str, fault: Fault, every: int)
     grown(start, interval)
     for call in range(1, CALLS, every):
         inner = copied(start)
-        base = make_log(inner).read_head()
+        base = make_log(inner).reader.read_head()
         before = contents(make_log(inner), base)
         faulty = FaultyStore(inner, {call: fault})
         mine = make_change()
@@ -117,12 +117,12 @@ def attempt(log: Log, mine: Change, base: Snapshot) -> str:
 
 def check_state(store: ObjectStore, before: dict[str, object], committed: int) -> None:
     log = make_log(store)
-    head = log.read_head()
+    head = log.reader.read_head()
     assert contents(log, head) == contents(log, replay(store))
     if not committed:
         assert contents(log, head) == before
     else:
-        assert contents(log, log.read_at(head.epoch - 1)) == before
+        assert contents(log, log.reader.read_at(head.epoch - 1)) == before
 
 
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda f: f.name)
@@ -136,7 +136,7 @@ def test_a_database_is_created_whole_or_not_at_all(fault: Fault) -> None:
         faulty.land()
         log = make_log(inner)
         try:
-            found = log.read_head()
+            found = log.reader.read_head()
         except NotFoundError:
             assert created is None
             found = database(inner)
@@ -159,7 +159,7 @@ def test_a_fault_while_reading_gives_the_head_or_an_error(fault: Fault) -> None:
         faulty = FaultyStore(inner, {call: fault})
         log = make_log(faulty)
         try:
-            assert contents(log, log.read_head()) == expected
+            assert contents(log, log.reader.read_head()) == expected
         except (StoreError, Stopped):
             assert faulty.fired
         if not faulty.fired:

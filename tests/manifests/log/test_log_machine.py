@@ -101,7 +101,7 @@ class LogMachine(RuleBasedStateMachine):
         self._committed(snapshot)
         # Sent again as other work, the same batches have landed; beside a new one they may not be.
         again = change(*mine.ops)
-        base = self.log.read_head()
+        base = self.log.reader.read_head()
         assert self.log.commit(again, base).epoch == snapshot.epoch
         with pytest.raises(ConflictError, match="Only some of the batches"):
             self.log.commit(change(*mine.ops, Txn(table=key, app="new", version=0)), base)
@@ -138,7 +138,7 @@ class LogMachine(RuleBasedStateMachine):
         if key not in self.stale.tables:
             return
         mine = change(DropRowSet(table=key, rowsets=()))
-        since = self.log.read_epochs(self.head.epoch, self.head.epoch - self.stale.epoch)
+        since = self.log.reader.read_epochs(self.head.epoch, self.head.epoch - self.stale.epoch)
         # Batches alone change the table, but no row that is replaced.
         changed = any(
             not isinstance(op, Txn) and getattr(op, "table", None) == key
@@ -161,20 +161,20 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule()
     def look_again(self) -> None:
-        self.stale = self.log.refresh(self.stale)
+        self.stale = self.log.reader.refresh(self.stale)
 
     @rule(data=st.data())
     def read_an_old_epoch(self, data: st.DataObject) -> None:
         epoch = data.draw(st.integers(0, self.head.epoch))
-        state = self.log.read_at(epoch)
+        state = self.log.reader.read_at(epoch)
         assert {k: live(self.log, t) for k, t in state.tables.items()} == self.history[epoch]
-        by_time = self.log.read_at(timestamp_ms=state.time_ms)
+        by_time = self.log.reader.read_at(timestamp_ms=state.time_ms)
         assert contents(self.log, by_time) == contents(self.log, state)
         assert contents(self.log, state) == contents(self.log, replay(self.store, epoch))
 
     @invariant()
     def every_way_to_the_head_says_what_the_model_says(self) -> None:
-        for state in (self.head, self.log.read_head(), replay(self.store)):
+        for state in (self.head, self.log.reader.read_head(), replay(self.store)):
             assert state.epoch == self.head.epoch
             for key, rowsets in self._model_copy().items():
                 assert live(self.log, state.tables[key]) == rowsets
@@ -191,7 +191,7 @@ class LogMachine(RuleBasedStateMachine):
     @invariant()
     def pruning_leaves_what_may_match(self) -> None:
         for key, rowsets in self._model_copy().items():
-            kept = self.log.read_rowsets(self.head.tables[key], holds(7))
+            kept = self.log.rowsets.read(self.head.tables[key], holds(7))
             assert kept == [r for r in rowsets if _holds_seven(r)]
 
 

@@ -53,7 +53,7 @@ class Retained:
     def remove(self, floor: int, *, frees: bool = True) -> int:
         """Raise the floor, and free the blocks below it. Returns the newest epoch."""
         vacuum = Vacuum(floor=floor, anchors=(self.anchors[floor],))
-        head = self.log.commit(change(vacuum, name="vacuum"), self.log.read_head())
+        head = self.log.commit(change(vacuum, name="vacuum"), self.log.reader.read_head())
         for block in range(head.blocks.whole_below(floor) if frees else 0):
             put_mark(self.store, head.blocks, block)
             for slot in range(max(1, BLOCK * block), BLOCK * (block + 1)):
@@ -71,20 +71,20 @@ def test_above_the_floor_everything_reads_as_before_and_below_nothing_does(
     if not with_hint:
         old.store.delete(HINT)
     log = make_log(old.store)
-    assert log.read_head().epoch == head
+    assert log.reader.read_head().epoch == head
     for epoch in range(8, 20):
-        state = log.read_at(epoch)
+        state = log.reader.read_at(epoch)
         assert contents(log, state) == old.expected[epoch]
-        assert log.read_at(timestamp_ms=state.time_ms).epoch == epoch
+        assert log.reader.read_at(timestamp_ms=state.time_ms).epoch == epoch
     for epoch in range(1, 8):
         with pytest.raises(NotFoundError, match="oldest readable epoch is 8"):
-            log.read_at(epoch)
+            log.reader.read_at(epoch)
     with pytest.raises(NotFoundError, match="oldest readable epoch is 8"):
-        log.read_at(timestamp_ms=old.states[3].time_ms)
-    kept = log.read_kept_epochs(log.read_head())
+        log.reader.read_at(timestamp_ms=old.states[3].time_ms)
+    kept = log.reader.read_kept_epochs(log.reader.read_head())
     assert [each.epoch for each in kept] == list(range(head, 7, -1))
-    newest = contents(log, log.read_head())
-    assert contents(log, log.refresh(old.states[3])) == newest
+    newest = contents(log, log.reader.read_head())
+    assert contents(log, log.reader.refresh(old.states[3])) == newest
 
 
 @pytest.mark.parametrize("frees", [True, False])
@@ -97,11 +97,11 @@ def test_a_reader_begins_at_the_last_floor_though_the_anchors_of_earlier_ones_ar
     old.store.delete(HINT)
     old.store.delete(checkpoint_name(old.anchors[8].root))
     log = make_log(old.store)
-    assert log.read_head().epoch == head
-    assert contents(log, log.read_at(19)) == old.expected[19]
-    assert log.read_at(12).floor == 12
+    assert log.reader.read_head().epoch == head
+    assert contents(log, log.reader.read_at(19)) == old.expected[19]
+    assert log.reader.read_at(12).floor == 12
     with pytest.raises(NotFoundError, match="oldest readable epoch is 12"):
-        log.read_at(5)
+        log.reader.read_at(5)
 
 
 @pytest.mark.parametrize("harm", ["lost", "damaged"])
@@ -120,25 +120,25 @@ def test_epochs_below_the_floor_are_not_needed_while_their_files_still_exist(har
                 if not hint:
                     old.store.delete(HINT)
                 log = make_log(old.store)
-                assert log.read_head().epoch == head, (floor, slot)
-                assert contents(log, log.read_at(floor)) == old.expected[floor]
-                assert log.read_from_log(19).epoch == 19
+                assert log.reader.read_head().epoch == head, (floor, slot)
+                assert contents(log, log.reader.read_at(floor)) == old.expected[floor]
+                assert log.reader.read_from_log(19).epoch == 19
 
 
 @pytest.mark.parametrize("with_hint", [True, False])
 def test_no_removed_epoch_is_read_where_the_head_is_damaged(with_hint: bool) -> None:
     old = Retained()
     old.remove(8, frees=False)
-    newest = old.log.commit(append(), old.log.read_head()).epoch
+    newest = old.log.commit(append(), old.log.reader.read_head()).epoch
     old.store.put(epoch_name(newest), b"damaged", sync=True)
     if not with_hint:
         old.store.delete(HINT)
     log = make_log(old.store)
     for epoch in range(8):
         with pytest.raises(CorruptionError, match=epoch_name(newest)):
-            log.read_at(epoch)
+            log.reader.read_at(epoch)
     for epoch in range(8, 20):
-        assert contents(log, log.read_at(epoch)) == old.expected[epoch]
+        assert contents(log, log.reader.read_at(epoch)) == old.expected[epoch]
 
 
 def test_a_missing_or_damaged_anchor_is_corruption() -> None:
@@ -149,17 +149,17 @@ def test_a_missing_or_damaged_anchor_is_corruption() -> None:
     data = old.store.get(root)
     old.store.put(root, data[:-3] + b"7}\n", sync=False)
     with pytest.raises(CorruptionError, match=root):
-        make_log(old.store).read_head()
+        make_log(old.store).reader.read_head()
     old.store.delete(root)
     with pytest.raises(CorruptionError, match="missing"):
-        make_log(old.store).read_head()
+        make_log(old.store).reader.read_head()
 
 
 def test_a_missing_segment_below_the_floor_is_corruption() -> None:
     old = Retained()
     old.remove(16)
     log = make_log(old.store)
-    state = log.read_at(16)
+    state = log.reader.read_at(16)
     for ref in state.table("orders").rowsets.segments:
         old.store.delete(checkpoint_name(ref.segment.object))
     with pytest.raises(CorruptionError, match="missing"):
@@ -171,7 +171,7 @@ def test_a_writer_that_slept_past_the_floor_does_not_take_an_old_slot() -> None:
     head = old.remove(8)
     with pytest.raises(CommitUnknownError, match="removed by retention"):
         old.log.commit(append(), old.states[3])
-    assert old.log.read_head().epoch == head
+    assert old.log.reader.read_head().epoch == head
     assert old.log.commit(append(), old.states[4]).epoch == head + 1
     assert old.log.commit(append(), old.states[8]).epoch == head + 2
 
@@ -187,7 +187,7 @@ def test_an_unsent_change_is_refused_if_retention_removed_an_epoch_after_its_bas
     first = replace(change(table(TRIPS, "trips")), fresh=True)
     with pytest.raises(ConflictError, match="Epochs after epoch 0"):
         old.log.commit(first, old.states[0])
-    assert make_log(old.store).read_head().epoch == head
+    assert make_log(old.store).reader.read_head().epoch == head
 
 
 @pytest.mark.parametrize("fresh", [True, False])

@@ -50,7 +50,7 @@ def test_a_live_database_outlives_a_drop_beside_it(
     _meanwhile(monkeypatch, lambda: drop_database(Log(other), cascade=True))
     move_away(live)
     assert os.listdir(tmp_path) == ["live"]
-    assert Log(LocalStore(tmp_path / "live")).read_head().transaction == made.transaction
+    assert Log(LocalStore(tmp_path / "live")).reader.read_head().transaction == made.transaction
 
 
 def test_a_live_database_whose_place_was_taken_is_named_and_kept(
@@ -64,7 +64,7 @@ def test_a_live_database_whose_place_was_taken_is_named_and_kept(
         move_away(LocalStore(place))
     drop_database(Log(LocalStore(place)), cascade=True)
     [left] = tmp_path.iterdir()
-    assert Log(LocalStore(left)).read_head().transaction == made.transaction
+    assert Log(LocalStore(left)).reader.read_head().transaction == made.transaction
 
 
 def test_the_next_drop_removes_what_killed_ones_have_left(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_the_next_drop_removes_what_killed_ones_have_left(tmp_path: Path) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("colonnade.manifests.log.dropping.move_away", lambda store: None)
         drop_database(ended, cascade=True)
-    assert ended.is_dropped()
+    assert ended.reader.is_dropped()
     (tmp_path / "_dropped-0123456789abcdee").mkdir()
     drop_database(Log(LocalStore(tmp_path / "a")), cascade=True)
     assert list(tmp_path.iterdir()) == []
@@ -158,7 +158,7 @@ def test_creating_finishes_a_killed_removal_and_keeps_other_files(tmp_path: Path
         except AlreadyExistsError:
             assert number <= 2  # killed before the log ended
         assert (place / "notes.txt").read_text() == "mine"
-        assert not Log(LocalStore(place)).is_dropped()
+        assert not Log(LocalStore(place)).reader.is_dropped()
         shutil.rmtree(place)
         for left in tmp_path.iterdir():
             assert left.name.startswith(("_moved-", "_dropped-"))
@@ -237,7 +237,7 @@ def test_a_live_database_is_moved_back_after_a_kill(tmp_path: Path, lone: bool, 
         store = _lone_table(place) if lone else LocalStore(place)
         if not lone:
             create_database(store, lone_table=False)
-        made = Log(store).read_head().transaction
+        made = Log(store).reader.read_head().transaction
         written.clear()
         died = _killed_at(number, late_drop)
         if again == "look":
@@ -246,7 +246,7 @@ def test_a_live_database_is_moved_back_after_a_kill(tmp_path: Path, lone: bool, 
             with pytest.raises(AlreadyExistsError):
                 create_database(LocalStore(place), lone_table=lone)
         if again != "drop":
-            assert Log(LocalStore(place)).read_head().transaction == made
+            assert Log(LocalStore(place)).reader.read_head().transaction == made
             kept = {str(each.relative_to(place)) for each in place.rglob("*")}
             assert not lone or {"notes.txt", *written} <= kept
             shutil.rmtree(place)

@@ -94,11 +94,11 @@ class CountingStore(SlowStore):
 
 def epochs_of(store: ObjectStore) -> list[Epoch]:
     log = make_log(store)
-    return [*log.read_epochs(log.read_head().epoch)][::-1]
+    return [*log.reader.read_epochs(log.reader.read_head().epoch)][::-1]
 
 
 def epochs_since(base: Snapshot, store: ObjectStore) -> int:
-    return make_log(store).read_head().epoch - base.epoch
+    return make_log(store).reader.read_head().epoch - base.epoch
 
 
 def committed(store: ObjectStore) -> Counter[str]:
@@ -247,7 +247,7 @@ def test_changes_of_waiting_threads_leave_what_they_leave_one_after_another(
         ]
         for result in commit_while_waiting(store, changes, base):
             result.result()
-        before, base = base, log.read_head()
+        before, base = base, log.reader.read_head()
         made = epochs_of(store)[before.epoch + 1 :]
         assert sorted(e.transaction for e in made) == sorted(c.transaction for c in changes)
         for each in made:

@@ -43,7 +43,7 @@ def test_a_type_as_deep_as_allowed_is_read_again_from_log_and_checkpoint(kind: s
     log = make_log(store, interval=1)
     table = CreateTable(table=ORDERS, name="deep", table_schema=schema, next_column_id=2)
     log.commit(change(table), database(store))
-    assert log.read_head().table("deep").schema == schema
+    assert log.reader.read_head().table("deep").schema == schema
     assert replay(store).table("deep").schema == schema
 
 

@@ -24,7 +24,7 @@ from tests.manifests.log.far import far_log
 
 
 def begin(store: FarStore, log: Log) -> BegunHead:
-    begun = begin_head(log, FirstLook(store))
+    begun = begin_head(log.reader, FirstLook(store))
     assert begun is not None
     return begun
 
@@ -41,12 +41,12 @@ def test_the_proof_of_a_head_is_one_round_which_also_looks_for_newer_epochs(
         begun = begin(store, log)
     assert cost.rounds == rounds
     with store.counted() as cost:
-        found = finish_head(log, begun)
+        found = finish_head(log.reader, begun)
     assert found is not None
     assert contents(log, found) == contents(log, head)
     assert cost.rounds == 1
     assert cost.requests <= requests
-    assert log.last_look.covers(head)
+    assert log.reader.last_look.covers(head)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_a_head_whose_last_round_reads_slots_is_proven_by_it(epochs: int, is_pro
     log = Log(store)
     begun = begin(store, log)
     assert begun.is_proven == is_proven
-    assert log.last_look.covers(head) == is_proven
+    assert log.reader.last_look.covers(head) == is_proven
     with store.counted() as cost:
-        found = log.refresh(begun.state)
+        found = log.reader.refresh(begun.state)
     assert contents(log, found) == contents(log, head)
     assert (cost.requests == 1) == is_proven
 
@@ -75,7 +75,7 @@ def test_a_commit_of_a_concurrent_writer_before_the_first_use_is_found(
     for _ in range(others):
         head = other.commit(append(), head)
     with patch.object(begun_head, "elapsed_s", lambda: begun.slots.started + (11 if late else 1)):
-        found = finish_head(log, begun)
+        found = finish_head(log.reader, begun)
     assert found is not None
     assert contents(log, found) == contents(log, head)
 
@@ -90,9 +90,9 @@ def test_a_gap_that_as_many_epochs_follow_is_found_before_the_first_use(
     for slot in range(behind, behind + lost):
         store.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
     log = Log(store)
-    begun = begin_head(log, FirstLook(store))
+    begun = begin_head(log.reader, FirstLook(store))
     with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
-        log.read_head() if begun is None else finish_head(log, begun)
+        log.reader.read_head() if begun is None else finish_head(log.reader, begun)
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -113,19 +113,19 @@ def test_a_state_whose_following_slots_were_freed_is_not_the_head(*, late: bool)
     begun = begin(store, log)
     assert begun.state.epoch == head.epoch
     with patch.object(begun_head, "elapsed_s", lambda: begun.slots.started + (11 if late else 1)):
-        assert finish_head(log, begun) is None
-    assert not log.last_look.covers(begun.state)
+        assert finish_head(log.reader, begun) is None
+    assert not log.reader.last_look.covers(begun.state)
 
 
 def test_a_log_that_has_ended_or_cannot_be_read_has_no_begun_head() -> None:
     store, _ = far_log(5)
     damaged = FarStore(far_log(5)[0].inner)
     damaged.inner.put(epoch_name(3), b"no epoch", sync=True)
-    assert begin_head(Log(damaged), FirstLook(damaged)) is None
+    assert begin_head(Log(damaged).reader, FirstLook(damaged)) is None
     ended = FarStore(store.inner)
     ended.keeps_logs = True
     drop_database(Log(ended), cascade=True)
-    assert begin_head(Log(ended), FirstLook(ended)) is None
+    assert begin_head(Log(ended).reader, FirstLook(ended)) is None
 
 
 @pytest.mark.parametrize("call", [11, 13])
@@ -134,7 +134,7 @@ def test_a_failure_of_the_proof_is_told(call: int) -> None:
     log = Log(store)
     begun = begin(store, log)
     with pytest.raises(StoreError, match="planned failure"):
-        finish_head(log, begun)
-    head = finish_head(log, begun)
+        finish_head(log.reader, begun)
+    head = finish_head(log.reader, begun)
     assert head is not None
     assert head.epoch == 5

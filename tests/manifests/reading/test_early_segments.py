@@ -25,15 +25,15 @@ def test_the_segments_of_a_small_checkpoint_come_beside_the_slots_after_it(
     if fault == "damaged":
         store.inner.put(name, bytes([*whole[:-1], whole[-1] ^ 1]), sync=False)
     log = Log(store)
-    state = log.read_head()
+    state = log.reader.read_head()
     if fault == "missing":
         store.inner.put(name, whole, sync=False)
     with store.counted() as cost:
-        found = log.read_rowsets(state.tables[table_of])
+        found = log.rowsets.read(state.tables[table_of])
     assert [each.id for each in found] == [*range(79)]
     assert (cost.requests == 0) == (fault is None)
     with store.counted() as cost:
-        assert log.read_rowsets(state.tables[table_of]) == found
+        assert log.rowsets.read(state.tables[table_of]) == found
     assert cost.requests > 0, "the bytes are kept for one use"
 
 
@@ -44,12 +44,12 @@ def test_a_scan_of_a_larger_checkpoint_reads_its_segments_when_it_needs_them(
     store, head = far_log(80)
     with patch.object(early_segments, limit, value), store.counted() as cost:
         log = Log(store)
-        state = log.read_head()
+        state = log.reader.read_head()
     before = cost.requests
     with store.counted() as cost:
-        log.read_rowsets(next(iter(state.tables.values())))
+        log.rowsets.read(next(iter(state.tables.values())))
     assert cost.requests == 1
     with store.counted() as cost:
-        Log(store).read_head()
+        Log(store).reader.read_head()
     assert cost.requests == before + 1
     assert state.epoch == head.epoch

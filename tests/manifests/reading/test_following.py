@@ -33,7 +33,7 @@ def test_a_cold_open_takes_three_rounds_however_many_epochs_follow_the_checkpoin
 ) -> None:
     store, head = far_log(epochs)
     with store.counted() as cost:
-        opened = Log(store).read_head()
+        opened = Log(store).reader.read_head()
     assert contents(Log(store), opened) == contents(Log(store), head)
     assert opened.epoch == epochs
     assert cost.rounds == 3
@@ -48,7 +48,7 @@ def test_a_late_checkpoint_costs_no_round_for_a_hundred_epochs(tail: int, rounds
     for _ in range(tail):
         head = log.commit(append(), head)
     with store.counted() as cost:
-        assert contents(log, Log(store).read_head()) == contents(log, head)
+        assert contents(log, Log(store).reader.read_head()) == contents(log, head)
     assert cost.rounds == rounds
     assert cost.requests <= 66 + tail
 
@@ -60,7 +60,7 @@ def test_the_mark_is_looked_for_beside_the_slots_only_where_no_block_is_freed_me
     store, _ = far_log(80)
     store.trust_s = trust_s
     with store.counted() as cost:
-        assert Log(store).read_head().epoch == 80
+        assert Log(store).reader.read_head().epoch == 80
     assert cost.rounds == (3 if trust_s else 4)
 
 
@@ -101,17 +101,17 @@ def test_a_cold_open_beside_a_writer_returns_a_state_that_was_the_head_meanwhile
 
     store = BesideWriter(near)
     store.work, store.at = commit, at
-    found = Log(store).read_head()
+    found = Log(store).reader.read_head()
     assert contents(log, found) == contents(log, states[found.epoch])
     if store.is_done:
         store.trace.clear()
-        assert Log(store).read_head().epoch == head.epoch + others
+        assert Log(store).reader.read_head().epoch == head.epoch + others
 
 
 def test_a_cold_open_where_a_checkpoint_is_late_takes_a_round_for_each_64_epochs() -> None:
     store, head = far_log(63 + 3 * 64, interval=1000)
     with store.counted() as cost:
-        assert Log(store).read_head().epoch == head.epoch
+        assert Log(store).reader.read_head().epoch == head.epoch
     assert cost.rounds <= 8
 
 
@@ -126,7 +126,7 @@ def test_every_gap_is_found_by_a_cold_open_as_where_slots_are_read_one_by_one() 
             for number in range(first, first + gap):
                 near.delete(epoch_name(number))
             with pytest.raises(CorruptionError, match=f"{epoch_name(first)} is missing"):
-                Log(FarStore(near)).read_head()
+                Log(FarStore(near)).reader.read_head()
     assert FAR[-1] == 64
 
 
@@ -139,7 +139,7 @@ def test_a_block_that_ends_between_the_slots_is_looked_at_again() -> None:
         state = log.commit(append(), state)
     store = FarStore(near)
     with store.counted() as cost:
-        assert Log(store).read_head().epoch == 18
+        assert Log(store).reader.read_head().epoch == 18
     # Slot 19 is free, and so is the sample 25, which is in the next block.
     marks = [call.name for call in cost.calls if call.name.startswith(FREED)]
     assert [name[-6] for name in marks] == ["1", "0"]
@@ -155,11 +155,11 @@ def test_a_long_log_without_its_hint_is_opened_in_five_rounds(epochs: int) -> No
         state = log.commit(append(), state)
         if state.epoch % 20 == 0:
             vacuum(log, VacuumRequest(0, 10, trust_clock=True, threads=1))
-            state = log.read_head()
+            state = log.reader.read_head()
     near.delete(HINT)
     store = FarStore(near)
     with store.counted() as cost:
-        found = Log(store).read_head(look=FirstLook(store))
+        found = Log(store).reader.read_head(look=FirstLook(store))
     assert contents(log, found) == contents(log, state)
     assert cost.rounds <= 5
     assert cost.requests <= 130
@@ -182,7 +182,7 @@ def test_a_state_whose_checkpoint_is_damaged_is_read_from_the_log() -> None:
     log = make_log(store)
     for epoch in range(head.epoch + 1):
         found = follower.replay(head.database, damaged, epoch)
-        assert contents(log, found) == contents(log, log.read_at(epoch))
+        assert contents(log, found) == contents(log, log.reader.read_at(epoch))
     with pytest.raises(CorruptionError, match="The checkpoint is damaged"):
         follower.replay(head.database, damaged, head.epoch + 1)
 

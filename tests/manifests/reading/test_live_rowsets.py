@@ -43,7 +43,7 @@ def in_segments(*sizes: int) -> tuple[MemoryStore, Log, TableState]:
 def test_pruning_reads_only_the_segments_that_may_hold_the_value() -> None:
     store, _, table = in_segments(40, 8, 1)
     watched = FaultyStore(store)
-    found = make_log(watched).read_rowsets(table, holds(8003))
+    found = make_log(watched).rowsets.read(table, holds(8003))
     assert [r.entry.statistics[1].min for r in found] == ["i:8003"]
     assert len(watched.trace) == 1
 
@@ -53,9 +53,9 @@ def test_rowsets_are_found_by_their_ids_in_the_segments_that_may_have_them() -> 
     wanted = live(log, table)[41]
     watched = FaultyStore(store)
     reader = make_log(watched)
-    assert reader.find_rowsets(table, []) == {}
+    assert reader.rowsets.find(table, []) == {}
     assert not watched.trace
-    assert reader.find_rowsets(table, [wanted.id, 10**6]) == {wanted.id: wanted}
+    assert reader.rowsets.find(table, [wanted.id, 10**6]) == {wanted.id: wanted}
     segment = table.rowsets.segments[1].segment.object
     assert [call.name for call in watched.trace] == [checkpoint_name(segment)]
 
@@ -74,7 +74,7 @@ def test_a_transaction_sees_the_same_rows_when_its_checkpoint_is_lost(
     overtaken: bool, further: bool
 ) -> None:
     store, log, _ = in_segments(40, 8)
-    base = log.read_head()
+    base = log.reader.read_head()
     some = DropRowSet(table=ORDERS, rowsets=((1, 2), (44, 44)), kind="delete")
     one, other = append(entry()).ops, append(entry()).ops
     whole = change(some, *one, *other)
@@ -84,23 +84,23 @@ def test_a_transaction_sees_the_same_rows_when_its_checkpoint_is_lost(
     else:
         state = log.preview(whole, base)
     own = state.tables[ORDERS]
-    seen = log.read_rowsets(own)
+    seen = log.rowsets.read(own)
     assert [each.id for each in seen] == [each for each in range(50) if each not in (1, 2, 44)]
     if overtaken:
         log.commit(append(entry(), entry(), entry()), base)
     for name in names(store, CHECKPOINTS):
         store.delete(name)
     for reader in (log, make_log(store)):
-        assert reader.read_rowsets(own) == seen
-        found = reader.find_rowsets(own, [45, 44])
+        assert reader.rowsets.read(own) == seen
+        found = reader.rowsets.find(own, [45, 44])
         assert found == {45: next(each for each in seen if each.id == 45)}
 
 
 def test_a_transaction_reads_nothing_of_a_database_that_has_replaced_its_own() -> None:
     store, log, _ = in_segments(40, 8)
-    own = log.preview(append(entry()), log.read_head()).tables[ORDERS]
+    own = log.preview(append(entry()), log.reader.read_head()).tables[ORDERS]
     for each in [info.name for info in store.list("")]:
         store.delete(each)
     with_orders(store, make_log(store, 1))
     with pytest.raises(NotFoundError, match="was removed or replaced"):
-        log.read_rowsets(own)
+        log.rowsets.read(own)

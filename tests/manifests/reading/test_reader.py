@@ -31,20 +31,20 @@ def test_any_epoch_and_any_time_is_found_whatever_the_checkpoints() -> None:
     for _ in range(20):
         states.append(log.commit(append(), states[-1]))
     for state in states:
-        assert contents(log, log.read_at(state.epoch)) == contents(log, state)
-        assert log.read_at(timestamp_ms=state.time_ms).epoch == state.epoch
-        assert log.read_at(timestamp_ms=state.time_ms, head=states[-1]).epoch == state.epoch
-    assert log.read_at(timestamp_ms=10**15).epoch == 21
-    assert log.read_at(timestamp_ms=500).epoch == 0
-    assert log.read_at().epoch == 21
+        assert contents(log, log.reader.read_at(state.epoch)) == contents(log, state)
+        assert log.reader.read_at(timestamp_ms=state.time_ms).epoch == state.epoch
+        assert log.reader.read_at(timestamp_ms=state.time_ms, head=states[-1]).epoch == state.epoch
+    assert log.reader.read_at(timestamp_ms=10**15).epoch == 21
+    assert log.reader.read_at(timestamp_ms=500).epoch == 0
+    assert log.reader.read_at().epoch == 21
     for missing in (22, -1):
         with pytest.raises(NotFoundError, match=f"Epoch {missing} "):
-            log.read_at(missing)
+            log.reader.read_at(missing)
     with pytest.raises(NotFoundError, match="1969-12-31"):
-        log.read_at(timestamp_ms=-1)
+        log.reader.read_at(timestamp_ms=-1)
     with pytest.raises(NotFoundError):
-        list(log.read_epochs(22))
-    assert [e.epoch for e in log.read_epochs(21, limit=2)] == [21, 20]
+        list(log.reader.read_epochs(22))
+    assert [e.epoch for e in log.reader.read_epochs(21, limit=2)] == [21, 20]
 
 
 def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
@@ -56,7 +56,7 @@ def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
     log.commit(append(), log.commit(append(), base))
     store.put(epoch_name(2), other.get(epoch_name(2)), sync=False)
     with pytest.raises(CorruptionError, match="follows transaction"):
-        log.read_head()
+        log.reader.read_head()
 
 
 class StaleStore(MemoryStore):
@@ -77,7 +77,7 @@ def test_epochs_that_land_during_a_look_are_no_gap() -> None:
     base = with_orders(store, log)
     log.commit(append(), log.commit(append(), base))
     store.stale = epoch_name(2)
-    assert log.refresh(base).epoch == 3
+    assert log.reader.refresh(base).epoch == 3
 
 
 def test_an_old_floor_is_removed_even_while_its_checkpoint_can_still_be_read() -> None:
@@ -89,10 +89,10 @@ def test_an_old_floor_is_removed_even_while_its_checkpoint_can_still_be_read() -
         for _ in range(5):
             state = log.commit(append(), state)
         vacuum(log, VacuumRequest(hours=0, epochs=1, threads=1))
-        state = log.read_head()
+        state = log.reader.read_head()
         floors.append(state.floor)
     assert read_slot(store, floors[0]) is not None
     with pytest.raises(NotFoundError, match=f"oldest readable epoch is {floors[1]}"):
-        log.read_at(floors[0])
-    assert log.is_removed(floors[0])
-    assert not log.is_removed(floors[1])
+        log.reader.read_at(floors[0])
+    assert log.reader.is_removed(floors[0])
+    assert not log.reader.is_removed(floors[1])

@@ -43,7 +43,7 @@ class World:
         self.head = self.others.commit(change(table()), state)
         self.vacuums = Log(FarStore(near), clock_ms=lambda: 0, pause=self.wait_before_marks)
         self.own = Log(FarStore(near), clock_ms=lambda: 0, pause=self.wait)
-        self.states = [self.own.read_head()]
+        self.states = [self.own.reader.read_head()]
         self.looks_at = self.states[0]
 
     def wait(self, seconds: float) -> None:
@@ -52,7 +52,7 @@ class World:
     def wait_before_marks(self, seconds: float) -> None:
         """The process looks at an old state shortly before its slots are freed."""
         self.wait(seconds - 1)
-        self.own.can_follow(self.looks_at)
+        self.own.reader.can_follow(self.looks_at)
         self.wait(1)
 
     def act(self, word: str, number: int) -> None:
@@ -72,12 +72,12 @@ class World:
             case "vacuum":
                 self.looks_at = base
                 vacuum(self.vacuums, VacuumRequest(0, 1 + number % 3, trust_clock=True))
-                self.head = self.others.read_head()
+                self.head = self.others.reader.read_head()
             case "refresh":
-                self.states.append(self.own.refresh(base))
+                self.states.append(self.own.reader.refresh(base))
                 assert self.states[-1].epoch == self.head.epoch
             case "can_follow":
-                self.own.can_follow(base)
+                self.own.reader.can_follow(base)
             case "wait":
                 self.wait(TRUST_S * number / 66)
 
@@ -89,17 +89,17 @@ class World:
         try:
             after = self.own.commit(mine, base)
         except (CommitUnknownError, ConflictError, NotFoundError):
-            assert self.others.read_head() == self.head
+            assert self.others.reader.read_head() == self.head
             return
         assert after.epoch == self.head.epoch + 1
         assert rowset is None or rowset in there
-        self.head = self.others.read_head()
+        self.head = self.others.reader.read_head()
         assert self.head.transaction == mine.transaction
         self.states.append(after)
 
     def rowsets(self, state: Snapshot) -> list[int]:
         found = state.tables.get(ORDERS)
-        return [] if found is None else [each.id for each in self.others.read_rowsets(found)]
+        return [] if found is None else [each.id for each in self.others.rowsets.read(found)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -121,5 +121,5 @@ def test_an_old_state_does_not_hide_an_own_commit_after_its_slots_were_freed() -
         world.act("append", 0)
         world.act("wait", 99)
         world.act("vacuum", 0)
-        assert world.own.last_look.covers(world.states[0])
+        assert world.own.reader.last_look.covers(world.states[0])
         world.act("refresh", 0)

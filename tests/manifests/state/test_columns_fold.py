@@ -86,7 +86,7 @@ def test_a_column_that_widens_wrongly_is_refused(wrong: SchemaField) -> None:
     base = log.commit(change(alter(ID, COUNT)), with_orders(store, log))
     with pytest.raises(InvalidInputError, match=r"changes column|which has another type or place"):
         log.commit(change(alter(ID, wrong, schema_id=2)), base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base
 
 
 def test_a_column_widens_under_its_id_and_is_never_narrow_again() -> None:
@@ -131,4 +131,4 @@ def test_an_id_inside_a_column_stands_for_one_field_for_ever(
     base = with_struct(log, store)
     with pytest.raises(InvalidInputError, match="which has another type or place"):
         log.commit(change(alter(ID, *wrong, schema_id=2, next_id=6)), base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base

@@ -42,7 +42,7 @@ def test_constraints_are_added_and_dropped_by_name() -> None:
     other = POSITIVE.model_copy(update={"name": "other"})
     base = log.commit(change(AddCheck(table=ORDERS, constraint=other)), base)
     base = log.commit(change(DropCheck(table=ORDERS, name="positive")), base)
-    assert log.read_head().table("orders").constraints == (other,)
+    assert log.reader.read_head().table("orders").constraints == (other,)
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_a_checkpoint_keeps_constraints() -> None:
     log = make_log(store)
     stored = log.try_checkpoint(base)
     assert stored.table("orders").constraints == (POSITIVE,)
-    assert make_log(store).read_head().table("orders").constraints == (POSITIVE,)
+    assert make_log(store).reader.read_head().table("orders").constraints == (POSITIVE,)

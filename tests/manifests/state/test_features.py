@@ -51,14 +51,14 @@ def contents_of(store: ObjectStore) -> dict[str, bytes]:
 
 
 READS: dict[str, Callable[[Log, Snapshot], object]] = {
-    "open": lambda log, before: log.read_head(),
-    "open from the log alone": lambda log, before: log.read_head_from_log(),
-    "refresh": lambda log, before: log.refresh(before),
-    "time travel": lambda log, before: log.read_at(before.epoch + 2),
+    "open": lambda log, before: log.reader.read_head(),
+    "open from the log alone": lambda log, before: log.reader.read_head_from_log(),
+    "refresh": lambda log, before: log.reader.refresh(before),
+    "time travel": lambda log, before: log.reader.read_at(before.epoch + 2),
     "plan a vacuum": lambda log, before: plan_vacuum(log, VacuumRequest(0)),
 }
 WRITES: dict[str, Callable[[Log, Snapshot], object]] = {
-    "commit": lambda log, before: log.commit(append(), log.read_head()),
+    "commit": lambda log, before: log.commit(append(), log.reader.read_head()),
     "commit from before": lambda log, before: log.commit(append(), before),
     "vacuum": lambda log, before: vacuum(log, VacuumRequest(0)),
     "repair": lambda log, before: rebuild_caches(log),
@@ -75,7 +75,7 @@ def test_readers_and_writers_refuse_a_feature_of_readers_and_name_it(
     with pytest.raises(UnsupportedFormatError, match="cannot read: cubes; upgrade Colonnade"):
         {**READS, **WRITES}[road](log, before)
     assert contents_of(log.store) == left
-    assert log.read_at(before.epoch).tables == before.tables
+    assert log.reader.read_at(before.epoch).tables == before.tables
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -83,10 +83,10 @@ def test_readers_and_writers_refuse_a_feature_of_readers_and_name_it(
 def test_readers_ignore_a_feature_of_writers(road: str, checkpoint: bool) -> None:
     log, before = enabled(EnableFeatures(writer=("cubes",)), checkpoint=checkpoint)
     READS[road](log, before)
-    head = log.read_head()
+    head = log.reader.read_head()
     assert (head.reader_features, head.writer_features) == (frozenset(), CUBES)
     with later_version():
-        assert contents(log, head) == contents(log, make_log(log.store).read_head())
+        assert contents(log, head) == contents(log, make_log(log.store).reader.read_head())
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -98,7 +98,7 @@ def test_writers_refuse_a_feature_of_writers_name_it_and_write_nothing(
     left = contents_of(log.store)
     with pytest.raises(UnsupportedFormatError, match="does not know: cubes; upgrade Colonnade"):
         WRITES[road](log, before)
-    log.try_checkpoint(log.read_head())
+    log.try_checkpoint(log.reader.read_head())
     assert contents_of(log.store) == left
 
 
@@ -111,6 +111,6 @@ def test_unknown_features_are_all_named_in_order() -> None:
 def test_a_version_that_knows_the_feature_reads_and_writes_as_before() -> None:
     log, before = enabled(EnableFeatures(reader=("cubes",), writer=("cubes",)), checkpoint=True)
     with later_version():
-        head = log.commit(append(), log.refresh(before))
+        head = log.commit(append(), log.reader.refresh(before))
         assert head.reader_features == head.writer_features == CUBES
         vacuum(log, VacuumRequest(0))

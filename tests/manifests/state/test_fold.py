@@ -61,9 +61,9 @@ def test_several_alterations_and_rows_share_an_epoch() -> None:
     assert (state.schema_id, state.next_column_id, state.comment) == (2, 4, "new")
     assert dict(state.properties) == {"b": "2", "c": "3"}
     assert state.rowsets.rowset_count == 1
-    head = log.commit(append(), log.read_head())
+    head = log.commit(append(), log.reader.read_head())
     assert contents(log, head) == contents(log, replay(store))
-    assert log.read_at(base.epoch).table("orders").schema == SCHEMA
+    assert log.reader.read_at(base.epoch).table("orders").schema == SCHEMA
 
 
 def test_a_name_taken_meanwhile_is_not_given_by_renaming() -> None:
@@ -143,7 +143,7 @@ def test_a_table_that_takes_the_place_of_another_one_has_its_batches(
     base = log.commit(change(Txn(table=ORDERS, app="app", version=7)), with_orders(store, log))
     state = log.commit(change(*operations), base)
     expected = {"app": 7} if kept else {}
-    for head in (state, log.read_head(), replay(store)):
+    for head in (state, log.reader.read_head(), replay(store)):
         assert head.table(name).batches == expected
 
 

@@ -84,7 +84,7 @@ def test_a_source_may_widen_and_a_checkpoint_keeps_the_expression() -> None:
     wide = A.model_copy(update={"type": "long"})
     base = log.commit(change(alter(wide, G)), base)
     log.try_checkpoint(base)
-    assert make_log(store).read_head().table("trips").schema == TableSchema(fields=(wide, G))
+    assert make_log(store).reader.read_head().table("trips").schema == TableSchema(fields=(wide, G))
 
 
 def test_rows_do_not_land_beside_a_generated_column_that_they_were_not_written_for() -> None:

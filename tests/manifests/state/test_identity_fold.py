@@ -167,7 +167,7 @@ def test_counters_are_in_checkpoints_and_stay_after_a_drop_of_the_column_and_a_r
     base = log.commit(change(alter(X, next_id=3)), base)
     restored = Restore(table=ORDERS, epoch=2, table_schema=NUMBERED)
     base = log.commit(change(restored), base)
-    for state_read in (base, make_log(store).read_head(), replay(store)):
+    for state_read in (base, make_log(store).reader.read_head(), replay(store)):
         assert last(state_read.table("orders")) == [25]
 
 

@@ -57,7 +57,7 @@ def test_lifetimes_are_set_and_taken_away_and_survive_a_checkpoint(lifetimes: Li
     assert state.table("orders").lifetimes is None
     state = log.commit(change(SetLifetimes(table=ORDERS, lifetimes=lifetimes)), state)
     log.try_checkpoint(state)
-    for found in (state, replay(log.store), make_log(log.store).read_head()):
+    for found in (state, replay(log.store), make_log(log.store).reader.read_head()):
         assert found.table("orders").lifetimes == lifetimes
     state = log.commit(change(SetLifetimes(table=ORDERS)), state)
     assert state.table("orders").lifetimes is None

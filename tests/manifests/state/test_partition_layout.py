@@ -182,7 +182,7 @@ def test_layouts_change_and_rowsets_keep_theirs() -> None:
     head = log.commit(append(partitioned("i:-10", "i:0", layout=2)), head)
     head = log.commit(change(by(0)), head)
     head = log.commit(append(), log.commit(change(by(1, BY_ID)), log.commit(append(), head)))
-    rowsets = log.read_rowsets(log.read_head().table("orders"))
+    rowsets = log.rowsets.read(log.reader.read_head().table("orders"))
     assert [each.entry.partition for each in rowsets] == [
         ("i:1",),
         (None,),
@@ -191,8 +191,8 @@ def test_layouts_change_and_rowsets_keep_theirs() -> None:
         None,
         None,
     ]
-    assert contents(log, log.read_head()) == contents(log, replay(log.store))
-    found = log.read_head().table("orders")
+    assert contents(log, log.reader.read_head()) == contents(log, replay(log.store))
+    found = log.reader.read_head().table("orders")
     assert found.partition_layouts == ((BY_ID,), (by_bucket, BY_ID))
     assert replay(log.store).table("orders").partition_layout_id == 1
 

@@ -91,7 +91,7 @@ def test_an_epoch_that_would_move_rows_to_other_partitions_is_refused(
     store = MemoryStore()
     log = make_log(store)
     sorted_table(store, log)
-    base = log.read_head()
+    base = log.reader.read_head()
     altered = AlterSchema(
         table=base.table("t").id,
         table_schema=TableSchema(fields=(widen(A, wider), B)),

@@ -49,7 +49,7 @@ def test_a_key_is_set_and_dropped() -> None:
     log = make_log(store)
     assert base.table("orders").primary_key == (1,)
     log.commit(change(DROP), base)
-    assert log.read_head().table("orders").primary_key == ()
+    assert log.reader.read_head().table("orders").primary_key == ()
 
 
 def test_a_key_stays_when_its_column_widens_or_gets_another_name() -> None:
@@ -108,4 +108,4 @@ def test_a_checkpoint_keeps_the_key() -> None:
     store, base = keyed()
     log = make_log(store)
     assert log.try_checkpoint(base).table("orders").primary_key == (1,)
-    assert make_log(store).read_head().table("orders").primary_key == (1,)
+    assert make_log(store).reader.read_head().table("orders").primary_key == (1,)

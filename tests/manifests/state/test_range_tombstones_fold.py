@@ -167,4 +167,4 @@ def test_a_table_has_the_tombstones_that_came_since_the_last_forgotten_one(seed:
             expected += [state.epoch] * len(both)
         assert epochs(state) == expected
     log.try_checkpoint(state)
-    assert epochs(make_log(log.store).read_head()) == expected
+    assert epochs(make_log(log.store).reader.read_head()) == expected

@@ -103,11 +103,11 @@ def test_a_checkpoint_keeps_all_orders_and_those_of_rowsets() -> None:
     log = make_log(interval=1)
     head = log.commit(append(of(0), of(1)), begun(log))
     head = log.commit(change(by(2)), head)
-    read = log.read_head()
+    read = log.reader.read_head()
     assert read.table("orders").sort_orders == ((A,), (B,), ())
     assert read.table("orders").sort_order_id == 2
     assert contents(log, read) == contents(log, head)
-    assert [each.entry.sort_order_id for each in log.read_rowsets(read.table("orders"))] == [0, 1]
+    assert [each.entry.sort_order_id for each in log.rowsets.read(read.table("orders"))] == [0, 1]
     assert replay(log.store).table("orders").sort_orders == read.table("orders").sort_orders
 
 
@@ -116,7 +116,7 @@ def test_an_append_that_was_planned_on_an_earlier_key_keeps_its_order() -> None:
     base = log.commit(change(table(sorted_by=1)), database(log.store))
     log.commit(change(by(1, B)), base)
     head = log.commit(append(of(0)), base)
-    assert [each.entry.sort_order_id for each in log.read_rowsets(head.table("orders"))] == [0]
+    assert [each.entry.sort_order_id for each in log.rowsets.read(head.table("orders"))] == [0]
     assert head.table("orders").sort_order_id == 1
 
 

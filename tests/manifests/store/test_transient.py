@@ -133,7 +133,7 @@ def read_all(store: FsspecStore) -> tuple[Snapshot, int]:
     BusyFiles.reads.clear()
     log = LogReader(store)
     head = log.read_head()
-    assert len(log.read_rowsets(head.tables[ORDERS])) == EPOCHS - 1
+    assert len(log.rowsets.read(head.tables[ORDERS])) == EPOCHS - 1
     return head, len(BusyFiles.reads)
 
 
@@ -177,7 +177,7 @@ def test_a_cache_that_is_damaged_is_passed_over(part: str, written: MemoryStore)
     store = MemoryStore()
     for info in written.list(""):
         store.put(info.name, written.get(info.name), sync=False)
-    head = Log(store).read_head()
+    head = Log(store).reader.read_head()
     [first, *_] = head.tables[ORDERS].rowsets.segments
     store.put(HINT if part == "hint" else checkpoint_name(first.segment.object), b"x", sync=False)
     assert contents(LogReader(store), LogReader(store).read_head()) == contents(

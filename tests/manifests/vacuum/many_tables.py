@@ -19,4 +19,4 @@ def with_tables(count: int) -> tuple[MemoryStore, Log, Snapshot]:
     log = make_log(store, 2**40, limits=SMALL)
     made = [table(new_table_id(), f"t{number}") for number in range(count)]
     state = log.commit(change(*made), database(store))
-    return store, log, write_anchor(log, state)[1]
+    return store, log, write_anchor(log.reader, state)[1]

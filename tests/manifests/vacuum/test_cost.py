@@ -33,7 +33,7 @@ def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
     assert first.total() - of_checkpoints(first) <= 3 * TAGS + 150
     # A look at the head takes up to about a hundred slots, and each tag a root.
     assert reads(world).total() <= TAGS + 120
-    world.commit(*(Untag(name=name) for name in sorted(world.log.read_head().tags)[::7]))
+    world.commit(*(Untag(name=name) for name in sorted(world.log.reader.read_head().tags)[::7]))
     world.append()
     assert reads(world).total() <= TAGS + 120
     world.check_tidy()
@@ -60,11 +60,11 @@ def test_a_vacuum_reads_no_more_after_many_vacuums() -> None:
         late = reads(world).total()
     # A checkpoint may be a few epochs back.
     assert late <= early + 32
-    newest = world.log.read_head().epoch
+    newest = world.log.reader.read_head().epoch
     world.store.delete(HINT)
     # Without the hint a reader finds the last of 68 floors in the blocks that were not freed.
     store = FaultyStore(world.store)
-    assert world.open(store).read_head().epoch == newest
+    assert world.open(store).reader.read_head().epoch == newest
     assert len(store.trace) <= 70
 
 

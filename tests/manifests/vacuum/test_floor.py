@@ -38,7 +38,7 @@ def test_an_anchor_after_a_small_change_is_compared_where_it_is_new(
     _, log, state = with_tables(500)
     after = log.commit(changes(state)[number], state)
     decoded.clear()
-    anchor, _ = write_anchor(log, after)
+    anchor, _ = write_anchor(log.reader, after)
     assert len(decoded) < 100
     assert contents(log, read_state(log.store, anchor)) == contents(log, after)
 
@@ -53,4 +53,4 @@ def test_an_anchor_that_lacks_the_last_change_is_refused(
         floor, "store_snapshot", lambda store, _, **more: store_snapshot(store, state, **more)
     )
     with pytest.raises(CorruptionError, match="is not the state that was written"):
-        write_anchor(log, after)
+        write_anchor(log.reader, after)

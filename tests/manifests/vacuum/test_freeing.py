@@ -30,7 +30,7 @@ def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> Non
     old = Blocks()
     floor = old.vacuum()
     assert floor == 28
-    newest = old.log.read_head().epoch
+    newest = old.log.reader.read_head().epoch
     assert old.numbers() == {0, *range(28, newest + 1)}
     assert len([*old.store.list(FREED)]) == 7
     assert freed_slots(old.store, old.states[0].blocks) == range(1, 28)
@@ -51,7 +51,7 @@ def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next(every: int) ->
         old.check()
         old.vacuum()
         old.check()
-        newest = old.log.read_head().epoch
+        newest = old.log.reader.read_head().epoch
         assert old.numbers() == {0, *range(16, newest + 1)}, number
     assert number > 60
 
@@ -62,7 +62,7 @@ def test_a_vacuum_that_slept_harms_no_later_epoch(before: str) -> None:
 
     def meanwhile() -> None:
         for _ in range(20):
-            old.states.append(old.log.read_head())
+            old.states.append(old.log.reader.read_head())
             old.send(append())
         old.vacuum()
 
@@ -96,7 +96,7 @@ def test_a_vacuum_that_slept_leaves_no_mark_where_its_database_was_dropped(tmp_p
     create_database(LocalStore(place), lone_table=False, slot_block=BLOCK)
     log = Log(LocalStore(place))
     for mine in (change(table()), *(append() for _ in range(9))):
-        log.commit(mine, log.read_head())
+        log.commit(mine, log.reader.read_head())
 
     class Slept(LocalStore):
         def put_if_absent(self, name: str, data: Data) -> PutOutcome:
@@ -116,7 +116,7 @@ def test_a_vacuum_reads_and_lists_what_came_since_the_one_before() -> None:
         old = Blocks(epochs=epochs)
         old.vacuum()
         for _ in range(8):
-            old.states.append(old.log.read_head())
+            old.states.append(old.log.reader.read_head())
             old.send(append())
         store = FaultyStore(old.store)
         old.vacuum(store=store)
@@ -156,8 +156,8 @@ def test_a_vacuum_begins_again_where_another_one_frees_the_slots_that_it_reads()
     """The tag keeps the anchor of the old floor, so only the epochs after it are gone."""
     old = Blocks(epochs=10)
     old.vacuum(3)
-    old.states.append(old.log.read_head())
-    old.send(change(Tag(name="kept", epoch=old.log.read_head().floor)))
+    old.states.append(old.log.reader.read_head())
+    old.send(change(Tag(name="kept", epoch=old.log.reader.read_head().floor)))
     for _ in range(9):
         old.send(append())
 
@@ -167,5 +167,5 @@ def test_a_vacuum_begins_again_where_another_one_frees_the_slots_that_it_reads()
         old.vacuum(2)
 
     old.vacuum(3, Hooked(old.store, {("get", SEGMENT_NAMES): meanwhile}))
-    head = old.log.read_head()
-    assert old.log.keeps(head, head.tags["kept"])
+    head = old.log.reader.read_head()
+    assert old.log.reader.keeps(head, head.tags["kept"])

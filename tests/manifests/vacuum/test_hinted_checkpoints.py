@@ -42,7 +42,7 @@ def test_a_hint_of_a_killed_writer_is_put_right_by_a_vacuum_without_anything_to_
 def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:
     world = busy(64)
     world.append()
-    write_checkpoint(world.store, world.log.read_head())
+    write_checkpoint(world.store, world.log.reader.read_head())
     found = read_hint(world.store)
     assert found is not None
     [segment] = found[1].tables[0].segments
@@ -59,7 +59,7 @@ def test_no_hint_is_left_that_leads_to_an_older_checkpoint_which_a_vacuum_remove
     world = busy(64)
     for _ in range(2):
         world.append()
-        write_checkpoint(world.store, world.log.read_head())
+        write_checkpoint(world.store, world.log.reader.read_head())
     found = read_hint(world.store)
     assert found is not None
     older = found[1].earlier[0].root
@@ -72,7 +72,7 @@ def test_a_page_that_many_checkpoints_share_is_read_once_to_find_their_objects(
     decoded: list[str],
 ) -> None:
     store, log, _ = with_tables(1500)
-    state = log.read_head()
+    state = log.reader.read_head()
     key: TableId = state.table("t7").id
     for _ in range(70):
         state = log.commit(append(entry(), to=key), state)

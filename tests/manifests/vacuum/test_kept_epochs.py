@@ -38,7 +38,7 @@ def test_a_tag_is_readable_wherever_a_vacuum_was_killed_and_whichever_one_object
 ) -> None:
     for stop in range(1, calls_of_a_vacuum() + 1, every):
         world = tagged()
-        wanted = contents(world.log, world.log.read_at(7))
+        wanted = contents(world.log, world.log.reader.read_at(7))
         faulty = FaultyStore(world.store, {stop: Fault.STOP_AFTER})
         with suppress(Stopped):
             vacuum(world.open(faulty), NOW)
@@ -48,7 +48,7 @@ def test_a_tag_is_readable_wherever_a_vacuum_was_killed_and_whichever_one_object
             world.store._objects.update(stored)
             world.store.delete(name)
             log = world.open(world.store)
-            found = log.read_at(7, head=log.read_head())
+            found = log.reader.read_at(7, head=log.reader.read_head())
             try:
                 assert contents(log, found) == wanted
             except CorruptionError as error:

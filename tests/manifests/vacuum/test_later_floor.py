@@ -21,7 +21,7 @@ def with_lost_floor(interval: int) -> tuple[Log, list[object]]:
     state = with_orders(store, log)
     for _ in range(2):
         state = log.commit(append(), state)
-    anchor, _ = write_anchor(log, state)
+    anchor, _ = write_anchor(log.reader, state)
     vacuum = Vacuum(floor=anchor.epoch, anchors=(anchor,))
     state = log.commit(change(vacuum, name="vacuum"), state)
     for _ in range(3):
@@ -34,22 +34,22 @@ def with_lost_floor(interval: int) -> tuple[Log, list[object]]:
 
 def test_the_oldest_whole_checkpoint_becomes_the_floor_and_nothing_after_it_is_lost() -> None:
     log, expected = with_lost_floor(interval=2)
-    head = log.read_head()
-    assert lost_states(log, head).keys() == {head.floor}
+    head = log.reader.read_head()
+    assert lost_states(log.reader, head).keys() == {head.floor}
     after = begin_at_checkpoint(log, head)
     assert head.floor < after.floor <= head.epoch
-    assert lost_states(log, after) == {}
-    [epoch] = log.read_epochs(after.epoch, 1)
+    assert lost_states(log.reader, after) == {}
+    [epoch] = log.reader.read_epochs(after.epoch, 1)
     assert epoch.operation == OPERATION
     reader = make_log(log.store)
-    assert [contents(reader, reader.read_head())["rowsets"]] == expected
-    assert reader.read_at(after.floor).epoch == after.floor
+    assert [contents(reader, reader.reader.read_head())["rowsets"]] == expected
+    assert reader.reader.read_at(after.floor).epoch == after.floor
 
 
 def test_without_a_later_checkpoint_the_lost_state_is_named_and_nothing_is_written() -> None:
     log, _ = with_lost_floor(interval=1000)
     before = {each.name for each in log.store.list("")}
-    state = log.read_head()
+    state = log.reader.read_head()
     with pytest.raises(CorruptionError, match="No later checkpoint of memory: is whole"):
         begin_at_checkpoint(log, state)
     assert {each.name for each in log.store.list("")} == before

@@ -174,8 +174,10 @@ def test_an_anchor_or_segment_that_is_damaged_at_both_places_stops_the_run() -> 
     world.append(4)
     world.vacuum()
     world.append()
-    [anchor] = world.log.read_head().anchors
-    segment = read_anchor(world.log, anchor)[0].table("orders").rowsets.segments[0].segment.object
+    [anchor] = world.log.reader.read_head().anchors
+    segment = (
+        read_anchor(world.log.reader, anchor)[0].table("orders").rowsets.segments[0].segment.object
+    )
     world.store.delete(HINT)
     for part in (segment, anchor.root):
         name, second = checkpoint_name(part), copy_name(part)

@@ -27,7 +27,7 @@ def marks(store: MemoryStore) -> set[str]:
 def test_lost_marks_are_put_again_and_no_other(lost: set[int], hint: bool, damaged: bool) -> None:
     old = Blocks()
     old.vacuum()
-    head, before = old.log.read_head(), marks(old.store)
+    head, before = old.log.reader.read_head(), marks(old.store)
     for block in lost:
         old.store.delete(head.blocks.mark(block))
     if damaged:
@@ -50,7 +50,7 @@ def test_a_log_without_a_vacuum_gets_no_mark() -> None:
 def test_a_vacuum_of_another_database_or_one_that_nothing_proves_marks_no_block() -> None:
     old, new = Blocks(), MemoryStore()
     old.vacuum()
-    head = old.log.read_head()
+    head = old.log.reader.read_head()
     create_database(new, lone_table=False, slot_block=head.blocks.size)
     for info in old.store.list(""):
         new.put_if_absent(info.name, old.store.get(info.name))
@@ -87,7 +87,7 @@ def test_a_writer_at_epoch_0_commits_into_no_freed_slot_whose_mark_is_lost(trust
     old = Blocks()
     first = old.states[0]
     log = old.open(FarStore(old.store) if trusted else old.store)
-    log.last_look.note_base(first, elapsed_s())
+    log.reader.last_look.note_base(first, elapsed_s())
     old.vacuum()
     old.store.delete(first.blocks.mark(0))
     late = replace(change(table(TRIPS, "trips")), fresh=True)
@@ -97,5 +97,5 @@ def test_a_writer_at_epoch_0_commits_into_no_freed_slot_whose_mark_is_lost(trust
     restore_lost_marks(old.log)
     with pytest.raises(ConflictError):
         log.commit(late, first)
-    head = old.log.read_head()
+    head = old.log.reader.read_head()
     assert log.commit(late, head).epoch == head.epoch + 1

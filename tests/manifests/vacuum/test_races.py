@@ -75,7 +75,7 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
         runs.append(floor)
         if len(runs) == 1:
             world.vacuum()
-        return real(log, head, floor, *given, **named)
+        return real(log.reader, head, floor, *given, **named)
 
     monkeypatch.setattr(look, "keep_states", overtaken)
     world.vacuum()
@@ -130,12 +130,12 @@ def test_an_epoch_that_is_kept_too_late_is_refused(keeper: str) -> None:
 
 
 def _restore(world: World, epoch: int):  # type: ignore[no-untyped-def]
-    then = world.log.read_at(epoch).table("orders")
-    now = world.log.read_head().table("orders")
+    then = world.log.reader.read_at(epoch).table("orders")
+    now = world.log.reader.read_head().table("orders")
     return change(
-        DropRowSet(table=ORDERS, rowsets=tuple((r.id, r.id) for r in world.log.read_rowsets(now))),
+        DropRowSet(table=ORDERS, rowsets=tuple((r.id, r.id) for r in world.log.rowsets.read(now))),
         Restore(table=ORDERS, epoch=epoch),
-        *(AddRowSet(table=ORDERS, rowset=r.stored_entry) for r in world.log.read_rowsets(then)),
+        *(AddRowSet(table=ORDERS, rowset=r.stored_entry) for r in world.log.rowsets.read(then)),
     )
 
 
@@ -250,17 +250,17 @@ def test_a_run_that_ends_at_any_call_loses_nothing(fault: Fault) -> None:
 def test_a_state_held_in_memory_makes_no_checkpoint_of_removed_segments() -> None:
     world = World(4)
     world.append(6)
-    held = world.log.read_head()
+    held = world.log.reader.read_head()
     assert held.tables[ORDERS].rowsets.segments
     reader = world.open(world.store)
     world.append(2)
     world.vacuum(epochs=3)
-    assert world.log.read_head().floor == held.epoch
-    fresh = reader.refresh(held)
+    assert world.log.reader.read_head().floor == held.epoch
+    fresh = reader.reader.refresh(held)
     assert not fresh.stale
     mine = world.write()
     world.note(world.open(world.store, 1).commit(append(mine), held))
-    for state in (fresh, world.log.read_head()):
+    for state in (fresh, world.log.reader.read_head()):
         for each in state.tables[ORDERS].rowsets.segments:
             world.store.get(checkpoint_name(each.segment.object))
     found = read_hint(world.store)
@@ -280,7 +280,7 @@ def test_epochs_that_row_numbers_are_carried_through_are_kept_as_long_as_their_b
     world.wait(2)
     world.commit(Compaction(table=ORDERS, inputs=(read,), outputs=(output,)))
     world.vacuum(1)
-    assert world.log.read_head().floor == base.epoch
+    assert world.log.reader.read_head().floor == base.epoch
     assert deletion_vector_name(PREFIX, before.object) in world.files()
     world.vacuum()
     assert deletion_vector_name(PREFIX, before.object) not in world.files()
@@ -298,7 +298,7 @@ def _steps(seed: int, count: int) -> None:
         elif what == "overwrite":
             world.overwrite()
         elif what == "begin":
-            base = world.log.read_head()
+            base = world.log.reader.read_head()
             begun.append((world.write(), base))
         elif what == "finish" and begun:
             mine, base = begun.pop(int(dice.integers(len(begun))))
@@ -307,11 +307,11 @@ def _steps(seed: int, count: int) -> None:
         elif what == "vacuum":
             world.vacuum(epochs=int(dice.integers(1, 5)))
         elif what == "tag":
-            head = world.log.read_head()
+            head = world.log.reader.read_head()
             epoch = int(dice.integers(head.floor, head.epoch))
             world.commit(Tag(name=f"t{step}", epoch=epoch))
         elif what == "race":
-            base = world.log.read_head()
+            base = world.log.reader.read_head()
             mine = world.write()
             during(world, SLOT, partial(world.send, append(mine), base))
         world.check()

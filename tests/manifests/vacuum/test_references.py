@@ -37,12 +37,12 @@ def test_objects_that_kept_states_share_are_stored_and_read_once() -> None:
     head = world.check()
     listed = Counter[str]()
     for anchor in read_anchors(world.store, head):
-        state = world.log.read_at(anchor.epoch, head=head)
+        state = world.log.reader.read_at(anchor.epoch, head=head)
         listed.update(ref.segment.object for ref in state.table("orders").rowsets.segments)
     assert listed.total() > 2 * len(listed)
     world.store.delete(SEGMENT_NAMES)
     again = reads(world)
-    floor = world.log.read_from_log(head.floor).table("orders").rowsets.segments
+    floor = world.log.reader.read_from_log(head.floor).table("orders").rowsets.segments
     of_floor = {ref.segment.object for ref in floor}
     for name in listed.keys() - of_floor:
         assert again[checkpoint_name(name)] == 1, name
@@ -58,7 +58,7 @@ def test_kept_states_read_as_before_and_together_name_what_each_of_them_names(se
     database(store)
     log = make_log(store, 5, limits=SMALL)
     tables = [new_table_id() for _ in range(6 if seed % 2 else 1)]
-    state = log.commit(change(*(table(key, f"t{key}") for key in tables)), log.read_head())
+    state = log.commit(change(*(table(key, f"t{key}") for key in tables)), log.reader.read_head())
     expected: dict[int, Any] = {}
     for number in range(60):
         state = log.commit(change(*some_operations(order, log, state, order.choice(tables))), state)
@@ -67,12 +67,12 @@ def test_kept_states_read_as_before_and_together_name_what_each_of_them_names(se
             state = log.commit(change(Tag(name=f"t{number}", epoch=state.epoch)), state)
         if number % 30 == 29:
             vacuum(log, VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True))
-            state = log.read_head()
+            state = log.reader.read_head()
     assert len(read_anchors(store, state)) == len(expected) + 1
     together = StateObjects(store)
     apart = set[str]()
     for epoch, what in expected.items():
-        kept = log.read_at(epoch, head=state)
+        kept = log.reader.read_at(epoch, head=state)
         assert contents(log, kept) == what
         together.add(kept)
         apart |= named(log, kept)
@@ -86,7 +86,7 @@ def some_operations(
     order: random.Random, log: Log, state: Snapshot, key: TableId
 ) -> list[Operation]:
     """Some RowSets more, some dropped, and some with rows deleted."""
-    live = log.read_rowsets(state.tables[key])
+    live = log.rowsets.read(state.tables[key])
     made: list[Operation] = [AddRowSet(table=key, rowset=entry()) for _ in range(3)]
     for rowset in order.sample(live, min(len(live), order.randrange(4))):
         deleted, before = rowset.deleted_count, rowset.vector
@@ -100,7 +100,7 @@ def some_operations(
 
 def named(log: Log, state: Snapshot) -> set[str]:
     """The objects of the RowSets of a state, one by one."""
-    live = [r for each in state.tables.values() for r in log.read_rowsets(each)]
+    live = [r for each in state.tables.values() for r in log.rowsets.read(each)]
     vectors = [r.vector for r in live]
     return {r.entry.object for r in live} | {each.object for each in vectors if each}
 
@@ -108,8 +108,8 @@ def named(log: Log, state: Snapshot) -> set[str]:
 def test_a_damaged_part_that_kept_states_share_stops_the_run() -> None:
     world = tagged(epochs=60, tags=10, limits=Limits(segment_rowsets=16))
     world.vacuum()
-    head = world.log.read_head()
-    first = world.log.read_at(read_anchors(world.store, head)[0].epoch, head=head)
+    head = world.log.reader.read_head()
+    first = world.log.reader.read_at(read_anchors(world.store, head)[0].epoch, head=head)
     name = checkpoint_name(first.table("orders").rowsets.segments[0].segment.object)
     world.store.delete(name.replace(CHECKPOINTS, COPIES))
     files = world.files()

@@ -24,7 +24,7 @@ def world_with_remains(interval: int = 2**40) -> World:
     world = World(interval, limits=replace(LIMITS, segment_rowsets=16))
     world.append(20)
     world.vacuum()
-    assert not anchors_with_remains(world.log, world.log.read_head(), TABLE)
+    assert not anchors_with_remains(world.log.reader, world.log.reader.read_head(), TABLE)
     world.commit(DropRowSet(table=ORDERS, rowsets=((3, 3),)))
     return world
 
@@ -34,15 +34,15 @@ def test_a_vacuum_leaves_entries_of_dropped_rowsets_and_one_that_erases_leaves_n
     dropped = world.commit(Tag(name="kept", epoch=world.head.epoch)).tags["kept"]
     world.append()
     world.vacuum()
-    head = world.log.read_head()
-    assert [each.epoch for each in anchors_with_remains(world.log, head, TABLE)] == [
+    head = world.log.reader.read_head()
+    assert [each.epoch for each in anchors_with_remains(world.log.reader, head, TABLE)] == [
         dropped,
         head.floor,
     ]
     result = world.vacuum(erased=TABLE)
-    head = world.log.read_head()
+    head = world.log.reader.read_head()
     assert head.floor == result.floor > dropped
-    assert anchors_with_remains(world.log, head, TABLE) == []
+    assert anchors_with_remains(world.log.reader, head, TABLE) == []
     for anchor in head.anchors:
         assert not has_remains(read_state(world.store, anchor), TABLE)
     world.check()
@@ -52,22 +52,22 @@ def test_a_vacuum_leaves_entries_of_dropped_rowsets_and_one_that_erases_leaves_n
 
 def test_remains_in_a_checkpoint_above_the_floor_are_found() -> None:
     world = world_with_remains()
-    assert not caches_have_remains(world.log, TABLE)
-    world.log.try_checkpoint(world.log.read_head())
-    assert caches_have_remains(world.log, TABLE)
-    assert has_remains(world.log.read_head(), TABLE)
+    assert not caches_have_remains(world.log.reader, TABLE)
+    world.log.try_checkpoint(world.log.reader.read_head())
+    assert caches_have_remains(world.log.reader, TABLE)
+    assert has_remains(world.log.reader.read_head(), TABLE)
     world.append()
     world.vacuum(erased=TABLE)
-    assert not caches_have_remains(world.log, TABLE)
+    assert not caches_have_remains(world.log.reader, TABLE)
     world.check()
 
 
 def test_a_floor_that_cannot_rise_keeps_its_anchor() -> None:
     world = world_with_remains()
     world.vacuum()
-    head = world.log.read_head()
-    [before] = anchors_with_remains(world.log, head, TABLE)
+    head = world.log.reader.read_head()
+    [before] = anchors_with_remains(world.log.reader, head, TABLE)
     world.vacuum(erased=TABLE, epochs=100)
-    assert anchors_with_remains(world.log, world.log.read_head(), TABLE) == [before]
+    assert anchors_with_remains(world.log.reader, world.log.reader.read_head(), TABLE) == [before]
     world.store.delete("_manifest/hint.json")
     world.check()

@@ -37,4 +37,4 @@ def test_only_unfinished_files_of_killed_writers_are_deleted(tmp_path: Path) -> 
     assert not [name for name in unfinished if (tmp_path / name).exists()]
     assert not (tmp_path / PREFIX / ("b" * 32)).exists()
     assert all((tmp_path / name).exists() for name in others)
-    assert log.refresh(head).epoch == result.epoch
+    assert log.reader.refresh(head).epoch == result.epoch

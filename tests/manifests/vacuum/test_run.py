@@ -53,7 +53,7 @@ def test_a_dry_run_says_what_the_run_does_and_writes_nothing() -> None:
     done = world.vacuum()
     assert (planned.floor, planned.files) == (done.floor, done.files)
     assert planned.epoch is None
-    assert done.epoch == world.log.read_head().epoch
+    assert done.epoch == world.log.reader.read_head().epoch
     assert str(planned).startswith("Would remove")
     assert planned.to_json()["bytes_removed"] == done.bytes_removed
 
@@ -72,7 +72,7 @@ def test_lists_that_an_anchor_replaces_go_in_the_run_that_stores_it() -> None:
 
 
 def read_lists(world: World, anchor: CheckpointRef) -> set[str]:
-    return segments_of(read_anchor(world.log, anchor)[0]) | {anchor.root}
+    return segments_of(read_anchor(world.log.reader, anchor)[0]) | {anchor.root}
 
 
 def test_many_victims_take_several_epochs() -> None:
@@ -92,7 +92,7 @@ def test_a_run_without_anything_to_do_leaves_no_epoch() -> None:
     for _ in range(3):
         world.wait(1)
         assert world.vacuum().epoch is None
-    assert world.log.read_head().epoch == first.epoch
+    assert world.log.reader.read_head().epoch == first.epoch
 
 
 def test_a_run_whose_names_cannot_be_stored_has_not_failed(

@@ -82,7 +82,7 @@ class World:
         return self.send(change(*operations), base)
 
     def send(self, mine: Change, base: Snapshot | None = None) -> Snapshot:
-        self.head = self.log.commit(mine, base or self.log.read_head())
+        self.head = self.log.commit(mine, base or self.log.reader.read_head())
         self.note(self.head)
         return self.head
 
@@ -96,8 +96,8 @@ class World:
 
     def overwrite(self) -> Snapshot:
         """Replace all RowSets by a new one."""
-        state = self.log.read_head()
-        live = self.log.read_rowsets(state.table("orders"))
+        state = self.log.reader.read_head()
+        live = self.log.rowsets.read(state.table("orders"))
         drop = DropRowSet(table=ORDERS, rowsets=tuple((r.id, r.id) for r in live))
         return self.commit(drop, AddRowSet(table=ORDERS, rowset=self.write()), base=state)
 
@@ -108,7 +108,7 @@ class World:
         result = vacuum(log, VacuumRequest(hours, **{"threads": 1, **request}))  # type: ignore[arg-type]
         for number in range(max(self.expected) + 1, (result.epoch or 0) + 1):
             with suppress(NotFoundError):  # What begins again lets epochs of its first try go.
-                self.note(self.log.read_at(number))
+                self.note(self.log.reader.read_at(number))
         return result
 
     def files(self) -> set[str]:
@@ -117,19 +117,19 @@ class World:
 
     def keeps(self, epoch: int) -> bool:
         """Whether an epoch is readable, after a check of all of them."""
-        return self.log.keeps(self.check(), epoch)
+        return self.log.reader.keeps(self.check(), epoch)
 
     def check(self) -> Snapshot:
         """Every kept epoch reads as when it was made, with all its files; no other one reads."""
         log = self.open(self.store)
-        head = log.read_head()
+        head = log.reader.read_head()
         files = self.files()
         for number, expected in self.expected.items():
-            if not log.keeps(head, number):
+            if not log.reader.keeps(head, number):
                 with pytest.raises(NotFoundError):
-                    log.read_at(number, head=head)
+                    log.reader.read_at(number, head=head)
                 continue
-            found = objects(log, log.read_at(number, head=head))
+            found = objects(log, log.reader.read_at(number, head=head))
             assert found == expected, number
             missing = [each for each in found if packed_name(PREFIX, each) not in files]
             assert not missing, (number, missing)
@@ -149,7 +149,9 @@ class World:
     def check_tidy(self) -> None:
         """Nothing is there that no kept epoch needs."""
         head = self.check()
-        kept = {e for n, each in self.expected.items() if self.log.keeps(head, n) for e in each}
+        kept = {
+            e for n, each in self.expected.items() if self.log.reader.keeps(head, n) for e in each
+        }
         assert self.files() == {packed_name(PREFIX, each) for each in kept}
         for _ in range(3):
             # A checkpoint may be due at an epoch of vacuum; it then replaces earlier checkpoints.
@@ -161,7 +163,7 @@ class World:
 def objects(log: Log, state: Snapshot) -> list[str]:
     """The objects of the RowSets of `orders`, in order."""
     tables = [each for each in state.tables.values() if each.name == "orders"]
-    return [r.entry.object for each in tables for r in log.read_rowsets(each)]
+    return [r.entry.object for each in tables for r in log.rowsets.read(each)]
 
 
 class Hooked(MemoryStore):

@@ -46,7 +46,7 @@ class Compactor:
         base = database._refresh()
         table = base.tables[order.choice(sorted(base.tables))]
         log = database._log
-        rowsets = log.read_rowsets(table, which="all")
+        rowsets = log.rowsets.read(table, which="all")
         rowsets = [each for each in rowsets if not each.has_tombstones]
         if not rowsets or () not in table.sort_orders:
             return

@@ -18,7 +18,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation, Vacuum
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import epoch_name
-from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum import run
@@ -73,14 +73,14 @@ def _unmarked(owner: type, method: str, mistake: Callable[..., Any]) -> Iterator
 
 
 def _follow_whatever_is_there(
-    log: LogReader, state: Snapshot, target: int | None, slots: SlotReader
+    log: LogFollower, state: Snapshot, target: int | None, slots: SlotReader
 ) -> Snapshot | None:
     """No reader asks whether the slot of the last epoch was freed."""
     with _no_mark():
         return _real_follow_log(log, state, target, slots)
 
 
-_real_follow_log = LogReader._follow
+_real_follow_log = LogFollower._follow
 
 
 _real_check_end = SlotReader.check_end
@@ -92,7 +92,7 @@ def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: SlotBlocks
         return _real_check_end(slots, number, blocks)
 
 
-def _first_vacuum(log: LogReader, number: int, slots: SlotReader) -> tuple[Vacuum | None, int]:
+def _first_vacuum(log: LogFollower, number: int, slots: SlotReader) -> tuple[Vacuum | None, int]:
     """The first vacuum after the last mark is taken for the last one."""
     vacuum, end = _real_last_vacuum(log, number, slots)
     ops = [op for each in range(number, end) for op in _operations(slots, each)]
@@ -107,7 +107,7 @@ def _operations(slots: SlotReader, number: int) -> Sequence[Operation]:
     return () if epoch is None else epoch.ops
 
 
-_real_last_vacuum = LogReader._last_vacuum
+_real_last_vacuum = LogFollower._last_vacuum
 
 
 SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
@@ -129,7 +129,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a reader without a hint begins at an earlier floor than the last",
-        lambda: patch.object(LogReader, "_last_vacuum", _first_vacuum),
+        lambda: patch.object(LogFollower, "_last_vacuum", _first_vacuum),
         actors=(Writer(8), Reader(3), Vacuumer(5), Vandal(3)),
         seeds=100,
     ),
@@ -154,7 +154,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "what is in a freed slot is taken for an epoch of the log",
-        lambda: _unmarked(LogReader, "_follow", _follow_whatever_is_there),
+        lambda: _unmarked(LogFollower, "_follow", _follow_whatever_is_there),
         actors=SLEEPY,
         long=True,
         seeds=100,

@@ -78,7 +78,7 @@ def _check_reads(change: Callable[[Change], Change]) -> Plant:
 
 def _commit_on_newest(log: Log, change: Change, base: Snapshot) -> Any:
     if any(isinstance(operation, Compaction) for operation in change.ops):
-        base = log.refresh(base)
+        base = log.reader.refresh(base)
     return _commit_change(log, change, base)
 
 

@@ -90,7 +90,7 @@ def _base_or_nothing(
     log: Log, epoch: int, transaction: str, *, fresh: bool = False
 ) -> tuple[Snapshot, bool]:
     """A commit that is sent again, and that takes an absent base for a commit that failed."""
-    return log.read_at(epoch), False
+    return log.reader.read_at(epoch), False
 
 
 def _failed_again(log: Log, transaction: str, error: ColonnadeError) -> Snapshot:

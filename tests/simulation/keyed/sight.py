@@ -36,7 +36,7 @@ class Sight:
     def _at(self, epoch: int) -> ArrowDatabase:
         if self._database is None:
             log = Log(self._store, limits=self._limits)
-            self._database = ArrowDatabase(self._store, log, log.read_head())
+            self._database = ArrowDatabase(self._store, log, log.reader.read_head())
         if self._database._snapshot.epoch != epoch:
             self._database.refresh()
         assert self._database._snapshot.epoch == epoch

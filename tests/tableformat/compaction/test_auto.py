@@ -117,5 +117,5 @@ def test_a_compaction_after_a_commit_leaves_out_rows_that_have_expired() -> None
         append([world.now_ms])
         assert table.epoch < 50
     assert [each.operation for each in table.history()].count("expire") == 2
-    stored = table._log.read_rowsets(table._state, which="all")
+    stored = table._log.rowsets.read(table._state, which="all")
     assert sum(each.entry.rows for each in stored) == table.scan().to_arrow().num_rows

@@ -42,7 +42,7 @@ def filled() -> ArrowTable:
 
 def hidden(table: ArrowTable) -> list[int]:
     """How many regions readers hide of each RowSet."""
-    view = table._log.view(table._state)
+    view = table._log.rowsets.view(table._state)
     return [len(view.hidden_in(each)) for each in view.rowsets]
 
 
@@ -63,7 +63,7 @@ def test_a_table_without_range_tombstones_costs_no_read_and_gets_no_epoch() -> N
     table = filled()
     store = FaultyStore(table._log.store)
     log = Log(store)
-    head = log.read_head()
+    head = log.reader.read_head()
     store.trace.clear()
     assert clean_table(log, head, table._state.id) is head
     assert store.trace == []

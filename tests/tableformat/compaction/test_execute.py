@@ -139,4 +139,4 @@ def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_run_continues() -> 
 def reopened(store: Any) -> ArrowTable:
     """Return a table in a store that the test made."""
     log = Log(store, pause=lambda _: None)
-    return ArrowTable(Location(store, "t", exists=True), log, log.read_head())
+    return ArrowTable(Location(store, "t", exists=True), log, log.reader.read_head())

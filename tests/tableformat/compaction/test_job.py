@@ -16,7 +16,7 @@ from tests.tableformat.statements.tables import made, rows
 def planned(table: ArrowTable, *rowsets: int) -> CompactionPlan:
     """A plan to rewrite some RowSets of a table."""
     plan = table.optimize().plan()
-    live = {each.id: each for each in table._log.read_rowsets(table._state)}
+    live = {each.id: each for each in table._log.rowsets.read(table._state)}
     chosen = [live[number] for number in rowsets]
     group = CompactionGroup(
         rowsets=rowsets,

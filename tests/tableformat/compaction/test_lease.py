@@ -23,7 +23,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import create_database
-from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
+from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
@@ -287,7 +287,7 @@ class Raced:
             colonnade.open_database(folder / "db").transaction(),
             folder,
         )
-        read, passed = LiveRowSetReader.read_entries, list[int]()
+        read, passed = LiveRowSets.read_entries, list[int]()
 
         def read_later(*arguments: Any, **named: Any) -> EntryTable:
             if not passed:
@@ -297,7 +297,7 @@ class Raced:
                 other.vacuum(0, force=True)
             return read(*arguments, **named)
 
-        monkeypatch.setattr(LiveRowSetReader, "read_entries", read_later)
+        monkeypatch.setattr(LiveRowSets, "read_entries", read_later)
         return found
 
 
@@ -367,7 +367,7 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
     table = raced.table
     plan = table.optimize().option("min-rowsets", 2).plan()
     other = colonnade.open(tmp_path / "db" / "t")
-    met: list[str] = []
+    met, real = list[str](), LiveRowSets.find
 
     def meet(now: str) -> None:
         if now == when and not met:
@@ -377,7 +377,7 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
 
     def find(*arguments: Any) -> Any:
         meet("planned")
-        return LiveRowSetReader.find_rowsets(*arguments)
+        return real(*arguments)
 
     def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         meet("read")
@@ -387,7 +387,7 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
         meet("written")
         return outcome
 
-    monkeypatch.setattr(type(table._log), "find_rowsets", find)
+    monkeypatch.setattr(LiveRowSets, "find", find)
     _, report = execute_plan(table._log, table._snapshot, plan, place=Workplace(run, 1))
     assert met == [when]
     assert (report.groups, len(report.conflicts)) == (0, 1)
@@ -403,7 +403,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
     table.append(pa.table({"id": [*range(100)]}))
 
     in_objects = replace(LIMITS, in_place_bytes=-10_000, inline_bytes=0)
-    monkeypatch.setattr(table._log, "limits", in_objects)
+    monkeypatch.setattr(table._log.reader, "limits", in_objects)
     planned: list[bool] = []
 
     def plan(*arguments: Any) -> Any:

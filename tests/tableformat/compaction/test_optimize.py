@@ -119,11 +119,11 @@ def test_a_long_compaction_has_a_lease_that_ends_with_it(monkeypatch: pytest.Mon
     table = filled()
     before = content(table)
     monkeypatch.setattr(lease, "LEASED_BYTES", 1)
-    monkeypatch.setattr(table._log, "agreed", lambda *_: AgreedTime(10**15, 10**15))
+    monkeypatch.setattr(table._log.agreement, "time", lambda *_: AgreedTime(10**15, 10**15))
     held: list[str] = []
 
     def vacuum(other: ArrowTable) -> None:
-        monkeypatch.setattr(other._log, "now_ms", lambda: 10**15 + 1)
+        monkeypatch.setattr(other._log.reader, "now_ms", lambda: 10**15 + 1)
         held.extend(other.vacuum(0, force=True, trust_clock=True).held_by)
 
     report = run_beside(table, vacuum)

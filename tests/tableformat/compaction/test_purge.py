@@ -41,7 +41,7 @@ def rows(first: int, count: int, start_ms: int, step_ms: int = 0) -> pa.Table:
 
 def stored(world: Clocked) -> list[LiveRowSet]:
     world.table.refresh()
-    return world.log.read_rowsets(world.table._state)
+    return world.log.rowsets.read(world.table._state)
 
 
 def read_of(store: NotingStore, objects: list[str]) -> list[str]:
@@ -50,7 +50,7 @@ def read_of(store: NotingStore, objects: list[str]) -> list[str]:
 
 
 def purge(world: Clocked) -> None:
-    head = world.log.read_head()
+    head = world.log.reader.read_head()
     purge_table(world.log, head, TableId(world.table._state.id))
 
 
@@ -88,7 +88,7 @@ def test_a_wholly_expired_rowset_is_dropped_after_its_grace_without_a_read_of_da
     assert stored_ids(world) == [*range(2000)]
     assert read_of(store, objects)
     store.read.clear()
-    before = world.log.read_head().epoch
+    before = world.log.reader.read_head().epoch
     purge(world)
     assert len(stored(world)) == 1
     assert world.table.epoch == before + 1
@@ -113,7 +113,7 @@ def test_a_purge_whose_clock_moves_reads_no_rowset_that_expires_as_a_whole() -> 
 
     moving = Log(store, clock_ms=later, pause=lambda _: None)
     store.read.clear()
-    purge_table(moving, moving.read_head(), TableId(world.table._state.id))
+    purge_table(moving, moving.reader.read_head(), TableId(world.table._state.id))
     dropped = 30 - len(stored(world))
     assert 0 < dropped < (world.now_ms - start - HOUR_MS) // MINUTE_MS < 30, "it has moved between"
     assert not read_of(store, objects)
@@ -208,7 +208,7 @@ def test_a_purge_of_values_fails_if_the_time_to_live_changes_meanwhile() -> None
     for number in range(8):
         world.table.append(rows(10 * number, 10, world.now_ms))
     world.now_ms += 2 * HOUR_MS
-    head = world.log.read_head()
+    head = world.log.reader.read_head()
     state = head.tables[TableId(world.table._state.id)]
     plan, _ = plan_table(world.log, head, state, Chosen())
     job = plan_job(world.log, head, plan, plan.groups[0])

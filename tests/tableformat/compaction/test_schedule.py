@@ -49,7 +49,7 @@ class Clocked:
         assert self.table.optimize().executeCompaction().groups
 
     def due(self) -> bool:
-        head = self.log.read_head()
+        head = self.log.reader.read_head()
         return is_due(self.log, head, head.tables[TableId(self.table._state.id)])
 
 
@@ -105,9 +105,9 @@ def test_a_compaction_counts_while_a_checkpoint_has_its_rowsets() -> None:
     made = Clocked("1 day")
     made.compact()
     made.write(3)
-    made.log.try_checkpoint(made.log.read_head())
+    made.log.try_checkpoint(made.log.reader.read_head())
     fresh = Log(made.log.store, clock_ms=lambda: made.now_ms)
-    head = fresh.read_head()
+    head = fresh.reader.read_head()
     assert head.tables[TableId(made.table._state.id)].rowsets.segments
     assert not is_due(fresh, head, head.tables[TableId(made.table._state.id)])
 
@@ -130,7 +130,9 @@ def test_a_machine_that_was_years_ahead_does_not_put_off_the_next_compaction() -
     made = Clocked("1 hour")
     made.off_ms = 3650 * DAY_MS
     made.compact()
-    assert made.log.read_head().time_ms < made.now_ms + DAY_MS, "the store's clock dates epochs"
+    assert made.log.reader.read_head().time_ms < made.now_ms + DAY_MS, (
+        "the store's clock dates epochs"
+    )
     made.off_ms = 0
     assert not made.due()
     made.now_ms += HOUR_MS
@@ -144,7 +146,7 @@ def test_a_log_that_is_years_ahead_is_compacted_in_each_window() -> None:
     made.now_ms = NOON_MS + HOUR_MS
     assert made.due()
     made.compact()
-    assert made.log.read_head().time_ms > made.now_ms + DAY_MS
+    assert made.log.reader.read_head().time_ms > made.now_ms + DAY_MS
     assert not made.due()
     made.now_ms += HOUR_MS
     assert made.due()
@@ -168,6 +170,6 @@ def test_an_invalid_schedule_is_refused_when_it_is_set_and_when_it_is_met(text: 
     with pytest.raises(InvalidInputError, match=r"'compaction\.schedule' must be a time such as"):
         made.table.alter(AlterProperties(set=wrong))
     operation = SetProperties(table=made.table._state.id, set=wrong)
-    made.log.commit(Change(new_transaction_id(), "set", (operation,)), made.log.read_head())
+    made.log.commit(Change(new_transaction_id(), "set", (operation,)), made.log.reader.read_head())
     with pytest.raises(InvalidInputError, match=r"'compaction\.schedule' must be a time such as"):
         made.due()

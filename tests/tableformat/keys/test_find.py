@@ -17,7 +17,7 @@ def test_live_rows_with_one_of_the_keys_are_found_by_rowset() -> None:
     state = table._state
     key = TableSchema(fields=(state.schema.field("id"),))
     keys = KeySet.of(pa.table({"id": [105, 8, 7, 55, 3]}), key)
-    rowsets = table._log.read_rowsets(state)
+    rowsets = table._log.rowsets.read(state)
     found = list(find_rows(table._log.store, View.stored(state, rowsets), keys))
     assert [(each.rows.tolist(), each.keys.tolist()) for each in found] == [
         ([3, 8], [4, 1]),

@@ -71,7 +71,7 @@ def _found(table: ArrowTable, asked: pa.Table) -> dict[tuple[Any, ...], tuple[in
     state = table._refresh().tables[table._state.id]
     names = asked.column_names
     keys = KeySet.of(asked, key_columns(names, state.schema))
-    rowsets = table._log.read_rowsets(state, keys.keep)
+    rowsets = table._log.rowsets.read(state, keys.keep)
     rows = asked.to_pylist()
     places: dict[tuple[Any, ...], tuple[int, int]] = {}
     for each in find_rows(table._log.store, View.stored(state, rowsets), keys):
@@ -148,7 +148,7 @@ def test_rows_that_changed_since_are_where_they_are_now() -> None:
             table.alter(DropPrimaryKey())
             table.update({"id": "spare", "spare": "id"})
             table.alter(SetPrimaryKey("id"))
-            rowsets = table._log.read_rowsets(table._state)
+            rowsets = table._log.rowsets.read(table._state)
             assert any(each.replacements for each in rowsets)
         if turn == 5:
             table.alter(WidenColumn("id", "long"), WidenColumn("spare", "long"))
@@ -332,6 +332,6 @@ def _one(ids: range) -> tuple[Any, ...]:
     rows = pa.table({"id": pa.array(ids, pa.int64())})
     table.append(rows)
     keys = KeySet.of(rows, key_columns(["id"], table._state.schema))
-    [rowset] = table._log.read_rowsets(table._state)
+    [rowset] = table._log.rowsets.read(table._state)
     reader = RowSetReader(table._log.store, View.written(table._state.prefix), rowset)
     return table._log.store, rowset, keys, read_all_keys(reader, rowset, keys.fields)

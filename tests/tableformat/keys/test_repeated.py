@@ -35,7 +35,7 @@ def test_keys_that_live_rows_share_are_found(
     key = TableSchema(fields=table._state.schema.fields[:1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART_ROWS", part_rows)
-        rowsets = table._log.read_rowsets(table._state)
+        rowsets = table._log.rowsets.read(table._state)
         found = list(repeated_keys(table._log.store, View.stored(table._state, rowsets), key))
     assert {each.text: each.rows for each in found} == {
         f"k = {k}": n for k, n in counts.items() if n > 1

@@ -32,8 +32,8 @@ SOON = {"min-rowsets": 2, "deleted-share": 0}
 def live(table: ArrowTable) -> list[LiveRowSet]:
     """Return the RowSets; each must hold only rows of its partition."""
     log = Log(table._log.store)
-    state = log.read_head().table("t")
-    found = log.read_rowsets(state)
+    state = log.reader.read_head().table("t")
+    found = log.rowsets.read(state)
     for rowset in found:
         fields = state.partition_layout(rowset.entry.partition_layout_id)
         if not fields:

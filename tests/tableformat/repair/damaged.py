@@ -32,7 +32,7 @@ def repair_as_planned(log: Log, *, give_up_lost_epochs: bool = False) -> LogRepa
     store = log.store
     files = {info.name: store.get(info.name) for info in store.list("")}
     watched = FaultyStore(store)
-    watching = Log(watched, clock_ms=log.now_ms, pause=log.pause, limits=log.limits)
+    watching = Log(watched, clock_ms=log.reader.now_ms, pause=log.pause, limits=log.limits)
     planned: LogRepairResult | CorruptionError
     try:
         planned = rebuild_caches(watching, give_up_lost_epochs=give_up_lost_epochs, dry_run=True)
@@ -52,5 +52,5 @@ def repair_as_planned(log: Log, *, give_up_lost_epochs: bool = False) -> LogRepa
 
 def file_of(db: ArrowDatabase, rowset: int, leaf: str) -> str:
     state = db._refresh().table("a")
-    [live] = [r for r in db._log.read_rowsets(state) if r.id == rowset]
+    [live] = [r for r in db._log.rowsets.read(state) if r.id == rowset]
     return f"{state.prefix}{live.entry.object}/{leaf}"

@@ -40,7 +40,7 @@ Contents = dict[tuple[int, str], list[int]]
 
 def open_database(store: ObjectStore, limits: Limits) -> ArrowDatabase:
     log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
-    return ArrowDatabase(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.reader.read_head())
 
 
 def make(limits: Limits) -> MemoryStore:
@@ -94,7 +94,7 @@ def parts(db: ArrowDatabase) -> list[AnchorObject]:
         objects.add_anchor_list(head.anchor_list)
     for anchor in read_anchors(db._log.store, head):
         objects.add_root(anchor)
-        objects.add(read_anchor(db._log, anchor)[0])
+        objects.add(read_anchor(db._log.reader, anchor)[0])
     return list(objects.parts)
 
 
@@ -234,7 +234,7 @@ def floor_objects(db: ArrowDatabase) -> list[AnchorObject]:
     for anchor in read_anchors(db._log.store, head):
         kind = objects if anchor.epoch == head.floor else others
         kind.add_root(anchor)
-        kind.add(read_anchor(db._log, anchor)[0])
+        kind.add(read_anchor(db._log.reader, anchor)[0])
     shared = {part.object for part in others.parts}
     return [part for part in objects.parts if part.object not in shared]
 
@@ -400,5 +400,5 @@ def test_a_repair_takes_nothing_for_lost_that_a_vacuum_beside_it_removes(limits:
 
     log = Log(Hooked(store, {("get", COPIES): meanwhile}), pause=lambda _: None, limits=limits)
     repaired = rebuild_caches(log)
-    head = open_database(store, limits)._log.read_head()
+    head = open_database(store, limits)._log.reader.read_head()
     assert (repaired.epoch, repaired.floor) == (head.epoch, head.floor)

@@ -46,14 +46,14 @@ def test_epochs_that_were_lost_are_given_up_only_when_told_to() -> None:
     for number in (4, 5):
         store.delete(epoch_name(number))
     log = Log(store)
-    lost = ArrowDatabase(store, log, log.read_at(3))
+    lost = ArrowDatabase(store, log, log.reader.read_at(3))
     with pytest.raises(CorruptionError, match="is missing"):
         repair_as_planned(log)
     planned = lost.repair(give_up_lost_epochs=True, dry_run=True)
     assert planned == LogRepairResult(True, 3, 0, (4, 4), ())
     assert "Would give up epoch 4 and all later ones" in str(planned)
     with pytest.raises(CorruptionError, match="is missing"):
-        log.read_head()
+        log.reader.read_head()
     assert repair_as_planned(log, give_up_lost_epochs=True) == replace(planned, dry_run=False)
     lost.repair()
     assert lost.verify(1).findings == ()

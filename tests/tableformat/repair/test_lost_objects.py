@@ -60,7 +60,7 @@ def open_log(store: ObjectStore, limits: Limits = LIMITS) -> Log:
 
 def open_database(store: ObjectStore) -> ArrowDatabase:
     log = open_log(store)
-    return ArrowDatabase(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.reader.read_head())
 
 
 def rows(first: int, count: int = 4) -> pa.Table:
@@ -73,7 +73,7 @@ def make(limits: Limits, block: int = BLOCK, epochs: int = 16) -> Whole:
     store = Whole()
     create_database(store, lone_table=False, slot_block=block)
     log = open_log(store, limits)
-    db = ArrowDatabase(store, log, log.read_head())
+    db = ArrowDatabase(store, log, log.reader.read_head())
     for name in "ab":
         db.create_table(name, SCHEMA)
     while (epoch := db.refresh().epoch) < epochs:

@@ -16,7 +16,7 @@ STRETCH = 100
 
 def read(db: ArrowDatabase, rowset: int = 0) -> list[ReadableStretch]:
     state = db._refresh().table("a")
-    [live] = [each for each in db._log.read_rowsets(state) if each.id == rowset]
+    [live] = [each for each in db._log.rowsets.read(state) if each.id == rowset]
     return list(DamagedRowSet(db._log.store, state, live).stretches())
 
 

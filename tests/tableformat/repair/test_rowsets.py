@@ -93,7 +93,7 @@ def test_without_its_vector_the_live_rows_of_a_rowset_are_unknown(
     store = MemoryStore()
     db = make(store, Limits(inline_bytes=0))
     state = db._refresh().table("a")
-    [vector] = [r.vector for r in db._log.read_rowsets(state) if r.vector]
+    [vector] = [r.vector for r in db._log.rowsets.read(state) if r.vector]
     store.delete(deletion_vector_name(state.prefix, vector.object))
     table = db.table("a")
     result = table.repair(db.verify(2).damaged_rowsets("a"), rescue=tmp_path / "lost.parquet")
@@ -132,7 +132,7 @@ def test_a_damaged_replacement_costs_the_rows_whose_columns_it_has(
     db = make(store, Limits(in_place_bytes=-(2**20)))
     table = db.table("a")
     assert table.update({"x": 0.5}, "id >= 10 AND id < 300").rowsets_in_place == 1
-    [rowset, _] = db._log.read_rowsets(table._state)
+    [rowset, _] = db._log.rowsets.read(table._state)
     [replacement] = rowset.replacements
     folder = f"{table._state.prefix}{replacement.object}"
     store.delete(f"{folder}/rowset.json") if whole else flip(store, f"{folder}/2.col", 10)
@@ -200,7 +200,7 @@ def test_concurrent_writers_lose_nothing_beside_a_repair(appends: bool, tmp_path
 
     hooked = Hooked(store, {("put_if_absent", "_manifest/0000"): meanwhile})
     log = Log(hooked, checkpoint_interval=64, pause=lambda _: None)
-    table = ArrowDatabase(hooked, log, log.read_head()).table("a")
+    table = ArrowDatabase(hooked, log, log.reader.read_head()).table("a")
     if appends:
         table.repair([0], rescue=tmp_path / "lost.parquet")
         assert ids(table)[-5:] == [*range(1000, 1005)]

@@ -62,7 +62,7 @@ def test_large_static_values_are_read_for_the_keys_of_a_rowset_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = wide(tmp_path / "t", 8_000, 3_000)
-    stored = sum(each.entry.bytes for each in table._log.read_rowsets(table.statics._state))
+    stored = sum(each.entry.bytes for each in table._log.rowsets.read(table.statics._state))
     assert stored > statics._WHOLE_BYTES
     seen: list[int] = []
     real = statics._read

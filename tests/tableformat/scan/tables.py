@@ -52,7 +52,7 @@ def new(store: ObjectStore, types: dict[str, str], sort_key: Sequence[str] = ())
 
 def reopened(table: ArrowTable, store: ObjectStore) -> ArrowTable:
     log = Log(store)
-    return ArrowTable(Location(store, "t", exists=True), log, log.read_head())
+    return ArrowTable(Location(store, "t", exists=True), log, log.reader.read_head())
 
 
 def append(
@@ -76,7 +76,7 @@ def delete(
 ) -> None:
     """Commit a deletion vector that replaces the one there is."""
     base = table._refresh()
-    live = {each.id: each for each in Log(store).read_rowsets(table._state)}[rowset]
+    live = {each.id: each for each in Log(store).rowsets.read(table._state)}[rowset]
     before = None if live.vector is None else ObjectId(live.vector.object)
     vector = DeletionVector.of(rows)
     if inline:

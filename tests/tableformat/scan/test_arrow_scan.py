@@ -49,7 +49,7 @@ def test_a_string_with_a_collation_is_never_pruned_by_its_bytes() -> None:
     rows = pa.table({"s": ["a", "B", "c"] * 20, "n": range(60)})
     for place in PLACES:
         append(store, table, rows, place)
-    for rowset in Log(store).read_rowsets(table._state):
+    for rowset in Log(store).rowsets.read(table._state):
         found = rowset.entry.statistics[table._state.schema.field("s").id]
         assert (found.min, found.max) == (None, None)
     assert table.scan(where="s IS NOT NULL").to_arrow().num_rows == 180

@@ -46,7 +46,9 @@ def reader(writer: ArrowTable, store: FarStore) -> ArrowTable:
     """The same table behind a network, opened a moment ago."""
     log = Log(store)
     location = writer._location
-    return ArrowTable(type(location)(store, location.table, exists=True), log, log.read_head())
+    return ArrowTable(
+        type(location)(store, location.table, exists=True), log, log.reader.read_head()
+    )
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def found(db: ArrowDatabase) -> Any:
 def another(db: ArrowDatabase) -> ArrowDatabase:
     """Another handle of the database, which knows the present state."""
     log = Log(db._store, checkpoint_interval=db._log._interval, pause=lambda _: None)
-    return ArrowDatabase(db._store, log, log.read_head())
+    return ArrowDatabase(db._store, log, log.reader.read_head())
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -224,7 +224,7 @@ def test_a_table_that_is_made_again_keeps_the_batches_of_many_applications(inter
         elif number == 8:
             db.restore(epoch=5)
         assert dict(db._refresh().table("t").batches) == model
-        assert dict(db._log.read_head().table("t").batches) == model
+        assert dict(db._log.reader.read_head().table("t").batches) == model
         assert contents(db._log, db._refresh()) == contents(db._log, replay(db._store))
 
 
@@ -245,7 +245,7 @@ def test_a_restore_is_refused_if_a_batch_came_to_the_table_that_it_replaces() ->
 def restore_at(db: ArrowDatabase, epoch: int) -> None:
     """Restore the table by a handle that knows no newer epoch."""
     base = db._snapshot
-    restore_table(db._log, base, base.table("t"), db._log.read_at(epoch), None)
+    restore_table(db._log, base, base.table("t"), db._log.reader.read_at(epoch), None)
 
 
 def test_a_replaced_table_remembers_a_batch_that_came_without_rows_before_the_slot() -> None:

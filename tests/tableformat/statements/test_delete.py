@@ -66,4 +66,4 @@ def test_a_deletion_counts_only_rows_that_were_live() -> None:
     other._refresh = lambda: other._snapshot  # type: ignore[method-assign]
     table.delete("id < 4")
     assert other.delete("id < 6").rows_deleted == 2
-    assert table._log.read_head().epoch == 5
+    assert table._log.reader.read_head().epoch == 5

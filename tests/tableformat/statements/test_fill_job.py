@@ -83,7 +83,7 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
     table = filled()
     table.delete("id = 3")
     job, plan = planned(table)
-    rowsets = table._log.read_rowsets(table._state)
+    rowsets = table._log.rowsets.read(table._state)
     asked = task_rowsets(table._log.store, View.stored(table._state, rowsets))
     assert [(each["rows"], each["live"]) for each in asked] == [(10, 9), (10, 10)]
     fill = Fill(table._log, plan, leave_to_engine)
@@ -111,7 +111,7 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
 def test_a_rowset_that_was_not_asked_for_is_refused() -> None:
     table = filled()
     job, plan = planned(table)
-    one, two = table._log.read_rowsets(table._state)
+    one, two = table._log.rowsets.read(table._state)
     report = written(table, job, plan, two)
     with pytest.raises(InvalidInputError, match="column 'twice' of RowSet 1 of table 't'"):
         decode_filled(table._log, job, plan, [encode_rowsets([one])], [report])

@@ -21,7 +21,7 @@ TABLE = filled(STORE)
 TABLE.delete("id = 5")
 TABLE.refresh()
 STATE = TABLE._state
-ROWSETS = TABLE._log.read_rowsets(STATE)
+ROWSETS = TABLE._log.rowsets.read(STATE)
 KEY = TableSchema(fields=STATE.schema.fields[:1])
 
 

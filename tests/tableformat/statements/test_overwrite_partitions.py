@@ -24,7 +24,7 @@ from tests.tableformat.partition.tables import LAYOUTS, SCHEMA, content, in_memo
 
 def partitions(table: ArrowTable) -> list[Any]:
     log = Log(table._log.store)
-    return [r.entry.partition for r in log.read_rowsets(log.read_head().table(table.name))]
+    return [r.entry.partition for r in log.rowsets.read(log.reader.read_head().table(table.name))]
 
 
 @settings(max_examples=5, deadline=None)
@@ -90,7 +90,7 @@ def test_a_job_of_several_tasks_replaces_partitions_once(tmp_path: Path) -> None
     entries = [e for task in tasks for e in write_rows(job, task.to_batches())]
     log = Log(location.store)
     assert {commit_written(job, entries, log, each).epoch for each in (base, None)} == {5}
-    nothing = plan_write(location, log.read_head(), "overwrite_partitions")
+    nothing = plan_write(location, log.reader.read_head(), "overwrite_partitions")
     assert commit_written(nothing, (), log).epoch == 5
     found = colonnade.open(table.path).scan(["id", "region"]).to_arrow().to_pylist()
     assert sorted((r["region"], r["id"]) for r in found) == [

@@ -75,7 +75,7 @@ def test_rowsets_that_lie_wholly_inside_a_range_are_dropped_in_its_epoch(tmp_pat
     table.append(every.filter(pa.array(devices >= 2)))
     done = table.delete("device >= 1 AND device <= 2")
     assert done.rows_deleted is None
-    assert [entry.id for entry in table._log.read_rowsets(table._state, which="all")] == [
+    assert [entry.id for entry in table._log.rowsets.read(table._state, which="all")] == [
         0,
         3,
         4,

@@ -41,7 +41,7 @@ class World:
         self.table.append(rows(*range(10)))
         self.table.append(rows(*range(10, 20)))
         self.log = Log(open_store(str(path)))
-        self.base = self.log.read_head()
+        self.base = self.log.reader.read_head()
         self.state = next(iter(self.base.tables.values()))
 
     def report(

@@ -44,7 +44,7 @@ def test_a_conflict_that_lasts_is_reported_after_some_tries() -> None:
 
     def rivals(change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
         tries.append(base.epoch)
-        fresh = ArrowTable(table._location, rival, rival.read_head())
+        fresh = ArrowTable(table._location, rival, rival.reader.read_head())
         fresh.update({"text": f"'{len(tries)}'"}, "id = 2")
         return Log.commit_change(table._log, change, base)
 

@@ -74,7 +74,7 @@ class History:
 
     def table(self) -> ArrowTable:
         log = self.log()
-        return ArrowTable(Location(self.store, "t", exists=True), log, log.read_head())
+        return ArrowTable(Location(self.store, "t", exists=True), log, log.reader.read_head())
 
     def rows(self, keys: Iterable[int]) -> pa.Table:
         """Rows with some keys, in some order."""
@@ -135,7 +135,7 @@ class History:
     def transaction(self) -> set[int]:
         """Run several statements as one epoch. Returns the keys of rows that are not the same."""
         log = self.log()
-        database = ArrowDatabase(self.store, log, log.read_head())
+        database = ArrowDatabase(self.store, log, log.reader.read_head())
         with database.transaction() as tx:
             table = tx.table("t")
             same = keys_of(table)
@@ -193,8 +193,8 @@ class History:
         table = self.table()
         log, head = table._log, table.epoch
         for number in range(self.checked + 1, head + 1):
-            before, after = log.read_at(number - 1), log.read_at(number)
-            [epoch] = log.read_epochs(number, 1)
+            before, after = log.reader.read_at(number - 1), log.reader.read_at(number)
+            [epoch] = log.reader.read_epochs(number, 1)
             if any(isinstance(op, Compaction) for op in epoch.ops):
                 continue
             anew = renewed if number == head else set()
@@ -259,12 +259,12 @@ def test_the_log_says_which_static_values_replace_others(
     table.append(static_rows("a", 1, 2, 3))
     log, base = table._log, table.epoch
     if in_transaction:
-        with ArrowDatabase(store, log, log.read_head()).transaction() as tx:
+        with ArrowDatabase(store, log, log.reader.read_head()).transaction() as tx:
             change(tx.table("t"))
     else:
         change(table)
-    before, after = log.read_at(base), log.read_head()
-    [epoch] = log.read_epochs(after.epoch, 1)
+    before, after = log.reader.read_at(base), log.reader.read_head()
+    [epoch] = log.reader.read_epochs(after.epoch, 1)
     statics = table.statics._state
     old, new = (places(log, state, statics.name, "p") for state in (before, after))
     expected = changes_of(old, new, set())
@@ -275,7 +275,7 @@ def test_the_log_says_which_static_values_replace_others(
 
 def test_stored_origins_are_kept_as_long_as_their_epochs(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
-    table._log.limits = Limits(inline_bytes=0)
+    table._log.reader.limits = Limits(inline_bytes=0)
     table.append(pa.table({"k": range(9), "v": [0] * 9, "s": [""] * 9}, SCHEMA))
     table.update({"v": 1}, "k IN (1, 4, 7)")
 

@@ -49,7 +49,7 @@ def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Pat
         row = {"site": "a", "device": 1, "at": at, "value": 0.5, "owner": str(at), "meta": None}
         table.append(pa.Table.from_pylist([row], SCHEMA))
     for each in (table, table.statics):
-        assert len(table._log.read_rowsets(each._state)) < 6
+        assert len(table._log.rowsets.read(each._state)) < 6
     done = table.vacuum(retention_hours=0, force=True)
     assert done.epochs_removed == table._refresh().floor > 10
     assert table.scan(["owner"]).to_arrow()["owner"].unique().to_pylist() == ["11"]
@@ -172,7 +172,7 @@ def test_a_writer_of_checkpoints_reads_static_values_from_the_newest_one(tmp_pat
     store = open_store(tmp_path / "plant")
     create_database(store, lone_table=False)
     log = Log(store, checkpoint_interval=4)
-    database = ArrowDatabase(store, log, log.read_head())
+    database = ArrowDatabase(store, log, log.reader.read_head())
     schema = pa.schema([SCHEMA.field(name) for name in ("device", "at", "owner")])
     table = database.create_table("t", schema, primary_key=["device", "at"], static=["owner"])
     for at in range(14):
@@ -237,7 +237,7 @@ def test_values_that_another_writer_keeps_setting_never_stop_an_append() -> None
     log = Log(MemoryStore(), pause=lambda _: None)
     mine = ArrowDatabase(log.store, log, create_database(log.store, lone_table=False))
     table = mine.create_table("t", SEEN, primary_key=["device", "at"], static=["owner"])
-    other = ArrowDatabase(log.store, Log(log.store), log.read_head()).table("t")
+    other = ArrowDatabase(log.store, Log(log.store), log.reader.read_head()).table("t")
     real, left = MemoryStore.put_if_absent, [*range(20)]
 
     def beaten(store: MemoryStore, name: str, data: Any) -> Any:

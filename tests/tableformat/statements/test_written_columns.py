@@ -70,7 +70,7 @@ def report(
 def test_columns_are_replaced_together_in_the_rows_that_tasks_report() -> None:
     table = filled()
     job, state = planned(table), table._state
-    one, two = table._log.read_rowsets(state)
+    one, two = table._log.rowsets.read(state)
     fields = [state.schema.field("price"), state.schema.field("flag")]
     reports = [report(table, job, two, fields, [0, 4])]
     asked = [encode_rowsets([one, two])]
@@ -89,7 +89,7 @@ def test_columns_are_replaced_together_in_the_rows_that_tasks_report() -> None:
 def test_a_report_of_other_rows_than_the_rowset_has_is_refused() -> None:
     table = filled()
     job, state = planned(table), table._state
-    one, two = table._log.read_rowsets(state)
+    one, two = table._log.rowsets.read(state)
     fields = [state.schema.field("price"), state.schema.field("flag")]
     given = report(table, job, one, fields, [1])
     other = json.loads(given)
@@ -101,7 +101,7 @@ def test_a_report_of_other_rows_than_the_rowset_has_is_refused() -> None:
 
 def test_tasks_learn_the_rows_of_a_rowset_and_its_cuts() -> None:
     table = filled()
-    rowsets = table._log.read_rowsets(table._state)
+    rowsets = table._log.rowsets.read(table._state)
     assert task_rowsets(table._log.store, View.stored(table._state, rowsets)) == [
         {"id": r.id, "rows": r.entry.rows, "live": r.row_count, "cuts": r.entry.cuts}
         for r in rowsets

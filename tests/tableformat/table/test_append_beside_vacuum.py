@@ -39,7 +39,7 @@ def world(inline_bytes: int, call: int = 0) -> tuple[ArrowTable, Beside, ArrowTa
     other.append(rows(1))
     way = Beside(store)
     log = Log(way, pause=lambda _: None, limits=limits)
-    mine = ArrowDatabase(way, log, log.read_head()).table("t")
+    mine = ArrowDatabase(way, log, log.reader.read_head()).table("t")
     way.trace.clear()
     way.call = call
     return mine, way, other

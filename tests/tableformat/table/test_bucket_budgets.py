@@ -127,7 +127,7 @@ def test_an_append_long_after_the_last_look_costs_one_look_more(
     table = opened(proxy, minio, lake, "lone")
     table.append(rows(10))
     for _ in range(2):
-        table._log.last_look = LastLook(table._log.store)
+        table._log.reader.last_look = LastLook(table._log.store)
         proxy.seen.clear()
         table.append(rows(10))
         assert [seen.method for seen in proxy.seen] == ["GET"] * 3 + ["PUT", "GET"]

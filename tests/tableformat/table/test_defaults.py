@@ -163,7 +163,7 @@ def test_a_condition_that_the_value_does_not_meet_reads_no_block(tmp_path: Path)
     table = older_rowsets(tmp_path / "t")
     add_column(table, "string", "'here'")
     schema = table._state.schema
-    [rowset, _] = table._log.read_rowsets(table._state)
+    [rowset, _] = table._log.rowsets.read(table._state)
     reader = RowSetReader(table._log.store, View.written(table._state.prefix), rowset)
     for text, ranges in (("here", ((0, 10),)), ("there", ())):
         keep = partial(prune, bind(parse_predicate(f"c = '{text}'"), schema))

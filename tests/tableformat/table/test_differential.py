@@ -194,7 +194,7 @@ def test_random_statements_leave_the_rows_that_duckdb_has(
         if seed % 2:
             # So few rows would all move; now every update replaces columns.
             limits = replace(LIMITS, in_place_bytes=-(2**40))
-            monkeypatch.setattr(both.table._log, "limits", limits)
+            monkeypatch.setattr(both.table._log.reader, "limits", limits)
         both.insert()
         for _ in range(12):
             story.append(both.step())

@@ -165,7 +165,7 @@ def test_a_wider_column_is_replaced_under_its_id_and_dropped_afterwards(
     table = made(tmp_path / "t")
     table.alter(WidenColumn(("n",), "long"))
     assert table.update({"n": 2**40}, "k <= 2").rowsets_in_place == 1
-    [changed, _] = table._log.read_rowsets(table._state)
+    [changed, _] = table._log.rowsets.read(table._state)
     [replacement] = changed.replacements
     assert replacement.columns == (2,)
     assert changed.entry.statistics[2].max == f"i:{2**40}"

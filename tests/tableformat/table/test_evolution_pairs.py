@@ -34,7 +34,7 @@ def test_each_step_after_a_rowset_of_each_type_and_encoding(tmp_path: Path, step
 
 def test_the_rowsets_have_every_encoding(tmp_path: Path) -> None:
     table = Before(tmp_path / "t").table
-    rowsets = table._log.read_rowsets(table._state)
+    rowsets = table._log.rowsets.read(table._state)
     assert len(rowsets) == len(FORMS)
     found: dict[str, set[str]] = {}
     for rowset in rowsets:

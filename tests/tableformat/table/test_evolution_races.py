@@ -73,7 +73,7 @@ def rows(*numbers: int) -> pa.Table:
 
 def opened(store: MemoryStore) -> ArrowTable:
     log = Log(store, limits=LIMITS, pause=lambda seconds: None)
-    return ArrowTable(Location(store, "t", exists=True), log, log.read_head())
+    return ArrowTable(Location(store, "t", exists=True), log, log.reader.read_head())
 
 
 def copied(store: MemoryStore) -> MemoryStore:
@@ -102,7 +102,7 @@ def compact(table: ArrowTable) -> None:
 def transact(table: ArrowTable) -> None:
     """An append, a delete and an update in one epoch."""
     with ArrowDatabase(
-        table._log.store, table._log, table._log.read_head()
+        table._log.store, table._log, table._log.reader.read_head()
     ).transaction() as changes:
         in_it = changes.table("t")
         in_it.append(rows(4))

@@ -62,7 +62,7 @@ def test_tags_and_pins_are_kept_by_checkpoints() -> None:
         db.pin(f"p{epoch}", 60, epoch)
     db.untag("t1")
     db.unpin("p2")
-    head, again = Log(db._store).read_head(), replay(db._store)
+    head, again = Log(db._store).reader.read_head(), replay(db._store)
     assert (head.tags, head.pins) == (again.tags, again.pins)
     assert head.tags == {"t0": 0, "t2": 2, "t3": 3}
 

@@ -93,7 +93,7 @@ def test_a_restore_keeps_the_name_properties_batches_and_rowset_ids_of_the_head(
     assert (table.name, table._state.properties) == ("c", {"owner": "me"})
     table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
     assert len(read(table)) == 10
-    [rowset] = table._log.read_rowsets(table._state)
+    [rowset] = table._log.rowsets.read(table._state)
     assert (rowset.id, rowset.epoch) == (2, table.epoch)
 
 
@@ -162,7 +162,7 @@ def test_a_table_of_many_rowsets_comes_back_by_segments() -> None:
     table.overwrite(rows(1))
     table.restore(epoch=epoch)
     assert read(db.table("a")) == before
-    assert "add_rowsets" in {op.op for op in next(table._log.read_epochs(table.epoch)).ops}
+    assert "add_rowsets" in {op.op for op in next(table._log.reader.read_epochs(table.epoch)).ops}
 
 
 def test_a_whole_database_is_restored_in_one_epoch() -> None:
@@ -321,7 +321,7 @@ def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old
     other = db.table("a")
     other.append(rows(50))
     with pytest.raises(ConflictError, match="'a'"):
-        restore_table(db._log, base, base.tables[other._state.id], db._log.read_at(2), None)
+        restore_table(db._log, base, base.tables[other._state.id], db._log.reader.read_at(2), None)
     assert read(db.table("a")) == [(50, "x")]
 
 
@@ -369,14 +369,14 @@ def test_of_two_restores_of_a_dropped_table_the_later_one_decides(then: int) -> 
     db, other = dropped_with_batch(6)
     late = other._snapshot
     db.restore(epoch=4)
-    state = other._log.read_at(then)
+    state = other._log.reader.read_at(then)
     restore_database(other._log, late, state, None)
     assert read(db.table("a")) == read(db.table("a", epoch=then), epoch=then)
 
 
 def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
     db, other = dropped_with_batch(6)
-    late, state = other._snapshot, other._log.read_at(4)
+    late, state = other._snapshot, other._log.reader.read_at(4)
     batch = CommitSettings(batch=("restores", 1))
     first = db.restore(epoch=4, commit=batch)
     db.table("a").append(rows(30))
@@ -386,7 +386,7 @@ def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
 
 def test_a_restore_finds_a_table_that_came_back_meanwhile_by_another_name() -> None:
     db, other = dropped_with_batch(6)
-    late, state = other._snapshot, other._log.read_at(4)
+    late, state = other._snapshot, other._log.reader.read_at(4)
     db.restore(epoch=4)
     db.rename_table("a", "again")
     restore_database(other._log, late, state, None)

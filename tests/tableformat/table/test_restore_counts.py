@@ -17,8 +17,8 @@ def rows(*ids: int) -> pa.Table:
 
 def stored(table: ArrowTable, epoch: int) -> dict[tuple[str, ...], int]:
     """The bytes of the RowSets of a table at an epoch, by the objects that store them."""
-    state = table._log.read_at(epoch).tables[table._state.id]
-    found = table._log.read_rowsets(state, which="all")
+    state = table._log.reader.read_at(epoch).tables[table._state.id]
+    found = table._log.rowsets.read(state, which="all")
     return {tuple(each.objects()): each.byte_count for each in found}
 
 

@@ -20,7 +20,7 @@ from tests.tableformat.table.test_restore import database, read, rows
 def use_ids(table: ArrowTable, left: int) -> None:
     """Leave a table `left` ids, as if it had added and dropped RowSets for years."""
     log = table._log
-    state = log.read_head()
+    state = log.reader.read_head()
     first = state.tables[table._state.id].next_rowset_id
     count = ROWSET_IDS - left - first
     segment = EntrySegment(
@@ -67,7 +67,7 @@ def test_verify_and_maintenance_warn_from_half_of_the_ids_on() -> None:
     table.append(rows(60))
     (warning,) = db.verify(1).warnings
     done = Round(datetime.now(timezone.utc), "", None)
-    _look_again(done, log, log.read_head())
+    _look_again(done, log, log.reader.read_head())
     assert done.warnings == [warning]
     assert warning.startswith("Table 'a' has used 50 % of its RowSet ids, and 2147483648 are left.")
     assert warning in str(db.verify(1))

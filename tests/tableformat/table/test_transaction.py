@@ -470,7 +470,7 @@ def described(log: Log, state: Snapshot) -> dict[str, Any]:
     return {
         table.name: (
             replace(table, rowsets=RowSets(), read_again=None),
-            [with_deleted_rows(log, table, rowset) for rowset in log.read_rowsets(table)],
+            [with_deleted_rows(log, table, rowset) for rowset in log.rowsets.read(table)],
         )
         for table in map(state.table, state.table_names().values())
     }
@@ -497,7 +497,7 @@ def test_a_transaction_sees_what_its_commit_leaves(
         take_step(tx, *step)
     seen = tx._current
     tx.commit()
-    left = log.read_head()
+    left = log.reader.read_head()
     assert described(log, seen) == described(log, left)
 
 
@@ -538,7 +538,7 @@ def test_a_transaction_goes_on_where_a_checkpoint_of_its_base_is_lost(
         ids = range(10 * day, 10 * day + 10)
         db.table("t").append(rows(*ids).append_column("day", [[day] * 10]))
     newest = Log(log.store, checkpoint_interval=1, pause=lambda _: None)
-    tx = ArrowDatabase(newest.store, newest, newest.read_head()).transaction()
+    tx = ArrowDatabase(newest.store, newest, newest.reader.read_head()).transaction()
     table = tx.table("t")
     steps: list[Callable[[], Any]] = [
         lambda: table.update({"v": 1}, "day = 0"),

@@ -52,7 +52,7 @@ def read(table: ArrowTable, *columns: str, **options: Any) -> list[dict[str, Any
 
 def stored(table: ArrowTable) -> list[set[int]]:
     """The ids of the columns that each RowSet has."""
-    rowsets = table._log.read_rowsets(table._state)
+    rowsets = table._log.rowsets.read(table._state)
     sources = (RowSetSource(table._log.store, table._state.prefix, each.entry) for each in rowsets)
     return [set(source.footer().columns) for source in sources]
 

@@ -137,7 +137,7 @@ def world(keyed: bool) -> Worlds:
     table.delete("v = 'old' AND k = 5")
     way = Beside(store)
     log = Log(way, pause=lambda _: None, limits=limits)
-    mine = ArrowDatabase(way, log, log.read_head())
+    mine = ArrowDatabase(way, log, log.reader.read_head())
     way.trace.clear()
     return Worlds(mine, way, table)
 
@@ -228,7 +228,7 @@ def test_a_removed_file_that_a_kept_epoch_names_is_damage() -> None:
     mine, _, other = world(keyed=False)
     epoch = mine.tag("kept")
     other.refresh()
-    named = other._log.read_rowsets(other._state)[0].entry.object
+    named = other._log.rowsets.read(other._state)[0].entry.object
     other.overwrite(rows(7))
     wrong = Vacuum(floor=0, victims=(named,))
     other._log.commit(Change(new_transaction_id(), "vacuum", (wrong,)), other._refresh())

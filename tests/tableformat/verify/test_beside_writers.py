@@ -60,7 +60,7 @@ def test_epochs_that_come_before_any_call_of_a_verification_are_no_damage(
     while met:
         copied = _copy(store)
         log = Log(copied, pause=lambda _: None)
-        db = ArrowDatabase(copied, log, log.read_head())
+        db = ArrowDatabase(copied, log, log.reader.read_head())
         meeting = MeetingStore(copied, number, partial(act, db))
         report = verify(Log(meeting), 1, threads=1)
         assert not report.findings, (number, str(report))

@@ -30,7 +30,7 @@ def table_of(inline_bytes: int = 1024, listed_rowsets: int = 1024) -> ArrowTable
     store = MemoryStore()
     made(store, SCHEMA)
     log = Log(store, limits=Limits(inline_bytes=inline_bytes, listed_rowsets=listed_rowsets))
-    table = ArrowTable(Location(store, "t", exists=True), log, log.read_head())
+    table = ArrowTable(Location(store, "t", exists=True), log, log.reader.read_head())
     rows = pa.table({"id": range(20), "x": [0] * 20}, SCHEMA)
     table.append(rows, settings=WriteSettings(max_records=10))
     table.delete("id IN (1, 12)")
@@ -50,7 +50,7 @@ def test_epochs_that_replace_rows_are_sound(inline_bytes: int, listed_rowsets: i
 def last_with(table: ArrowTable, places: Sequence[int]) -> tuple[Epoch, list[str]]:
     """The last epoch with other replaced rows, and what is wrong with it."""
     log = table._log
-    [epoch] = log.read_epochs(table.epoch, 1)
+    [epoch] = log.reader.read_epochs(table.epoch, 1)
     data = encode_origins([np.array(places, np.int64)])
     origin = write_origin(log.store, table._state.prefix, new_job_id(), data)
     ops = tuple(
@@ -58,8 +58,8 @@ def last_with(table: ArrowTable, places: Sequence[int]) -> tuple[Epoch, list[str
         for op in epoch.ops
     )
     changed = epoch.model_copy(update={"ops": ops})
-    before = log.read_at(table.epoch - 1)
-    return changed, [each.problem for each in check_replaced_rows(log, before, changed)]
+    before = log.reader.read_at(table.epoch - 1)
+    return changed, [each.problem for each in check_replaced_rows(log.reader, before, changed)]
 
 
 ALL = [(rowset << 32) + row for rowset, rows in enumerate([6, 1, 4, 9]) for row in range(rows)]

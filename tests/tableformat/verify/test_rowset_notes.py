@@ -17,7 +17,7 @@ def notes_of(path: Path, place: str) -> RowSetNotes:
     """The notes on a new RowSet in a place that the fixture has chosen."""
     table = colonnade.create(path / "t", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": [1, 2]}))
-    [rowset] = table._log.read_rowsets(table._state)
+    [rowset] = table._log.rowsets.read(table._state)
     assert rowset.entry.place == place
     job = VerifyJob(
         address=table._location.store.address,

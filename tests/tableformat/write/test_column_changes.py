@@ -43,7 +43,7 @@ def planned(
 ) -> WriteJob:
     location = locate(table.path)
     log = Log(location.store)
-    base = log.read_head()
+    base = log.reader.read_head()
     operations = plan_alterations(location.require(base), changes)
     wanted = ColumnChanges(operations=operations, text="; ".join(map(str, changes)))
     job = plan_write(location, wanted.preview(log, base), mode)

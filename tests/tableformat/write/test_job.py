@@ -51,7 +51,7 @@ def test_a_job_is_not_committed_to_another_database_at_its_path(
 ) -> None:
     commit_written(job, write_rows(job, [rows(0)]))
     location = locate(tmp_path / "t")
-    append = plan_write(location, Log(location.store).read_head(), "append")
+    append = plan_write(location, Log(location.store).reader.read_head(), "append")
     written = write_rows(append, [rows(5000)])
     shutil.rmtree(tmp_path / "t")
     colonnade.create(tmp_path / "t", SCHEMA).append(pa.Table.from_batches([rows(7)]))
@@ -74,7 +74,7 @@ def test_of_two_first_writes_to_a_path_one_creates_the_table(job: WriteJob, tmp_
 def planned_append(path: Path) -> WriteJob:
     """An append to a table that is there, planned on its newest epoch."""
     location = locate(path)
-    return plan_write(location, Log(location.store).read_head(), "append")
+    return plan_write(location, Log(location.store).reader.read_head(), "append")
 
 
 def let_go(path: Path, keeping: int) -> None:
@@ -123,7 +123,7 @@ def test_a_commit_that_is_sent_again_on_a_base_in_memory_is_found_below_the_floo
 ) -> None:
     path = tmp_path / "t"
     commit_written(job, write_rows(job, [rows(0)]))
-    base = Log(open_store(path)).read_head()
+    base = Log(open_store(path)).reader.read_head()
     late = planned_append(path)
     table = colonnade.open(path)
     table.append(rows(20_000, 1))
@@ -143,7 +143,7 @@ def test_each_kind_of_job_replaces_what_its_mode_says(job: WriteJob, tmp_path: P
 
     def write(given: pa.RecordBatch, mode: WriteMode, where: str | None = None) -> None:
         condition = None if where is None else parse_predicate(where)
-        planned = plan_write(location, log.read_head(), mode, where=condition)
+        planned = plan_write(location, log.reader.read_head(), mode, where=condition)
         commit_written(planned, write_rows(planned, [given]), log)
 
     write(rows(0, 10), "overwrite", "id < 10")
@@ -174,10 +174,10 @@ def test_every_job_carries_what_its_log_stores_of_small_rowsets(
     commit_written(planned, entries, table._log, base, fresh=True)
     table.append(pa.Table.from_batches([rows(9, 9)]))
     table.update({"id": 103}, "id = 3")
-    stored = table._log.read_rowsets(table._state)
+    stored = table._log.rowsets.read(table._state)
     changed = [each.place for one in stored for each in one.replacements or ()]
     assert [*(one.entry.place for one in stored), *changed] == 3 * [place]
     assert len(changed) == 1
     table.optimize().option("min-rowsets", 2).executeCompaction()
     table.refresh()
-    assert [one.entry.place for one in table._log.read_rowsets(table._state)] == [place]
+    assert [one.entry.place for one in table._log.rowsets.read(table._state)] == [place]

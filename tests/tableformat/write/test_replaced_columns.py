@@ -48,7 +48,7 @@ def made(store: ObjectStore | None = None, sort_key: tuple[str, ...] = ()) -> Ar
 
 def live(table: ArrowTable) -> list[LiveRowSet]:
     table.refresh()
-    return table._log.read_rowsets(table._state)
+    return table._log.rowsets.read(table._state)
 
 
 def column(table: ArrowTable, name: str, where: str | None = None) -> list[object]:

@@ -59,7 +59,7 @@ def landed(
     table, other = (database.create_table(name, SCHEMA) for name in ("t", "u"))
     for first in range(0, 8, 2):
         table.append(rows(first))
-    head = open_log(store).read_head()
+    head = open_log(store).reader.read_head()
     other.append(rows(50))
     job = WriteJob(
         address=store.address,

@@ -98,7 +98,7 @@ def test_a_statement_follows_another_exactly_where_both_stay_right(mine: str, th
         assert "'orders'" in text
         assert statement.change.operation in text
         assert f"epoch {base.epoch + 1}" in text
-        assert world.log.read_head() == world.head
+        assert world.log.reader.read_head() == world.head
 
 
 @pytest.mark.parametrize("kind", ["delete", "update"])

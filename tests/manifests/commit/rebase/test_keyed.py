@@ -83,7 +83,7 @@ def test_rows_of_the_head_are_deleted_also_from_rowsets_that_are_new_since_the_b
         return ResolvedRows((AddedRows(mine.rowset),), rows, {"rows_updated": 12})
 
     log.commit(append(), base)
-    head = log.read_head()
+    head = log.reader.read_head()
     first = DeletedRows(ORDERS, rowsets(log, head)[0], "delete", BitMap([5, 9]))
     log.commit(replace(change(name="delete"), rows=(first,)), head)
     after, epoch = log.commit_change(keyed(resolve, mine), base)
@@ -105,7 +105,7 @@ def test_rows_that_the_change_deletes_itself_are_told() -> None:
 
     own = DeletedRows(ORDERS, rowsets(log, base)[1], "update", BitMap([1, 2]))
     log.commit(replace(keyed(resolve, added()), rows=(own,)), base)
-    base = log.read_head()
+    base = log.reader.read_head()
     drop = DropRowSet(table=ORDERS, rowsets=((0, 1),))
     read = TableRead(ORDERS, overwrites=True)
     after = replace(keyed(resolve, added()), reads=(read,))
@@ -121,7 +121,7 @@ def test_an_error_of_the_comparison_commits_nothing() -> None:
 
     with pytest.raises(InvalidInputError, match="taken"):
         log.commit(keyed(resolve, added()), base)
-    assert log.read_head() == base
+    assert log.reader.read_head() == base
 
 
 def test_many_rowsets_are_stored_in_a_segment() -> None:

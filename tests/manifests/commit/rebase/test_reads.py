@@ -98,7 +98,7 @@ def test_keys_are_compared_with_rows_that_concurrent_writers_added_also_in_segme
     log, base = opened(limits=Limits(listed_rowsets=2))
     others = [entry(low=n) for n in (20, 30, 40)]
     log.commit(append(*others), base)
-    log.commit(append(entry(low=60)), log.read_head())
+    log.commit(append(entry(low=60)), log.reader.read_head())
     seen: list[str] = []
 
     def meets(added: Sequence[LiveRowSet]) -> list[LiveRowSet]:

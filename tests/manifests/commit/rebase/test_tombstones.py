@@ -93,9 +93,9 @@ def interval(low: int, high: int) -> tuple[Interval, ...]:
 
 def visible_ids(log: Log, state: Snapshot | None = None) -> set[int]:
     """The ids of the rows that a reader shows."""
-    table = (state or log.read_head()).table("orders")
+    table = (state or log.reader.read_head()).table("orders")
     found: list[int] = []
-    view = log.view(table)
+    view = log.rowsets.view(table)
     for rowset in view.rowsets:
         stated = rowset.entry.statistics[1]
         assert stated.min is not None
@@ -115,7 +115,7 @@ def visible_ids(log: Log, state: Snapshot | None = None) -> set[int]:
 
 
 def at(log: Log, base: Snapshot, number: int) -> LiveRowSet:
-    return log.find_rowsets(base.table("orders"), [number])[number]
+    return log.rowsets.find(base.table("orders"), [number])[number]
 
 
 # --- changes, by name
@@ -310,7 +310,7 @@ def test_a_tombstone_after_a_change_of_a_concurrent_writer(name: str) -> None:
     if name in REFUSES_TOMBSTONE:
         with pytest.raises(ConflictError, match="orders"):
             log.commit(mine, base)
-        assert log.read_head() == theirs
+        assert log.reader.read_head() == theirs
         return
     left = {
         "append inside": BASE - GONE,  # the same row again, which the tombstone deletes, too
@@ -321,7 +321,7 @@ def test_a_tombstone_after_a_change_of_a_concurrent_writer(name: str) -> None:
         "overwrite all": frozenset(range(3000, 3010)),
     }
     if name == "append inside":
-        log.commit(removing("delete", 0, [4])(log, log.read_head()), log.read_head())
+        log.commit(removing("delete", 0, [4])(log, log.reader.read_head()), log.reader.read_head())
     log.commit(mine, base)
     assert visible_ids(log) == {**LEFT, **left}.get(name, BASE - GONE)
 
@@ -374,7 +374,7 @@ def test_a_compaction_that_two_tombstones_overtake_has_met_neither() -> None:
     log, base = opened()
     compaction = compacting(0, 1)(log, base)
     for low in (0, 100):
-        log.commit(tombstone(low=low, high=low + 2)(log, base), log.read_head())
+        log.commit(tombstone(low=low, high=low + 2)(log, base), log.reader.read_head())
     state = log.commit(compaction, base)
     assert visible_ids(log) == {*range(3, 10), *range(103, 110)}
     assert {each.clean_epoch for each in live(log, state.table("orders"))} == {base.epoch}
@@ -387,14 +387,14 @@ def test_a_compaction_that_no_tombstone_overtakes_says_nothing_of_them() -> None
     state = log.commit(compaction, base)
     assert visible_ids(log) == BASE | {*range(1000, 1010)}
     ids = [each.id for each in live(log, state.table("orders"))]
-    found = log.find_rowsets(state.table("orders"), ids).values()
+    found = log.rowsets.find(state.table("orders"), ids).values()
     assert all(each.clean_epoch == each.epoch for each in found)
 
 
 def forgetting(log: Log, base: Snapshot) -> Change:
     """Names the rows of all tombstones, and forgets these."""
     table = base.table("orders")
-    rows, view = [], log.view(table)
+    rows, view = [], log.rowsets.view(table)
     for rowset in view.rowsets:
         first = int(str(rowset.entry.statistics[1].min)[2:])
         inside = BitMap(each - first for each in GONE if 0 <= each - first < rowset.entry.rows)
@@ -427,7 +427,7 @@ def test_rows_stay_deleted_when_a_compaction_and_a_forgotten_tombstone_meet(
     for name in order:
         log.commit(*changes[name])
         assert visible_ids(log) == BASE - GONE
-    assert log.read_head().table("orders").range_tombstones == ()
+    assert log.reader.read_head().table("orders").range_tombstones == ()
     assert visible_ids(log, replay(log.store)) == BASE - GONE
 
 
@@ -477,13 +477,14 @@ def test_rowsets_of_segments_and_checkpoints_meet_the_same_tombstones(listed: in
     assert visible_ids(log) == expected
     log.try_checkpoint(state)
     again = make_log(log.store)
-    assert visible_ids(again, again.read_head()) == expected
+    assert visible_ids(again, again.reader.read_head()) == expected
     assert (
-        again.read_head().table("orders").range_tombstones == base.table("orders").range_tombstones
+        again.reader.read_head().table("orders").range_tombstones
+        == base.table("orders").range_tombstones
     )
     late = compacting(0, 1)(again, base)
-    again.commit(tombstone(low=0, high=101)(again, state), again.read_head())
+    again.commit(tombstone(low=0, high=101)(again, state), again.reader.read_head())
     again.commit(late, base)
-    again.try_checkpoint(again.read_head())
+    again.try_checkpoint(again.reader.read_head())
     left = expected - {*range(10), 100, 101}
     assert visible_ids(again) == visible_ids(make_log(log.store)) == left

@@ -43,7 +43,7 @@ def test_a_late_epoch_meets_the_end_of_a_log_that_a_bucket_keeps(
         log.commit(change(table("f" * 16, "late")), state)
     with pytest.raises(AlreadyExistsError, match="Its log stays"):
         create_database(store, lone_table=False)
-    assert log.is_dropped()
+    assert log.reader.is_dropped()
 
 
 def test_no_epoch_but_the_first_begins_a_log(without_logs: ObjectStore) -> None:

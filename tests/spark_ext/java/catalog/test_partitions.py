@@ -54,7 +54,7 @@ def layout(spark: SparkShell, name: str = "t") -> str:
 def partitions(spark: SparkShell, name: str = "t") -> list[tuple[str | None, ...]]:
     """The partition of every live RowSet."""
     found = table(spark, name)
-    rowsets = Log(open_store(str(spark.folder / "warehouse" / "db"))).read_rowsets(found._state)
+    rowsets = Log(open_store(str(spark.folder / "warehouse" / "db"))).rowsets.read(found._state)
     return [tuple(rowset.entry.partition or ()) for rowset in rowsets]
 
 

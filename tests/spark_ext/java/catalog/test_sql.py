@@ -175,7 +175,7 @@ def test_columns_get_bloom_filters_by_a_property(spark: SparkShell) -> None:
     assert spark.sql("SHOW TBLPROPERTIES colonnade.db.t") == [[f"{ON}key", "true"]]
     spark.sql("INSERT INTO colonnade.db.t SELECT 2 * id + 10, 'x' FROM range(0, 1000, 1, 1)")
     table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
-    [*_, newest] = table._log.read_rowsets(table._state)
+    [*_, newest] = table._log.rowsets.read(table._state)
     reader = RowSetReader(table._log.store, View.written(table._state.prefix), newest)
     [stretch] = reader.read_stored(table._state.schema.fields, bloom_columns=(1,))
     reader.verify(table._state.schema.fields, stretch)

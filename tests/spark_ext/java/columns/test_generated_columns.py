@@ -243,7 +243,7 @@ def test_a_filter_on_a_column_prunes_the_partitions_that_follow_from_it(spark: S
     times = "TIMESTAMP'2026-01-01 12:00:00Z' + make_dt_interval(id)"
     spark.sql(f"INSERT OVERWRITE {TABLE} (id, at) SELECT id, {times} FROM range(40)")
     table = colonnade.open(path(spark))
-    rowsets = table._log.read_rowsets(table._state)
+    rowsets = table._log.rowsets.read(table._state)
     assert len(rowsets) == 40
     spark.sql("SET spark.sql.adaptive.enabled = false")
     try:

@@ -36,7 +36,7 @@ def opened(spark: SparkShell) -> ArrowTable:
 
 def orders(spark: SparkShell) -> list[int]:
     table = opened(spark)
-    return [each.entry.sort_order_id for each in table._log.read_rowsets(table._state)]
+    return [each.entry.sort_order_id for each in table._log.rowsets.read(table._state)]
 
 
 def findings(spark: SparkShell) -> object:

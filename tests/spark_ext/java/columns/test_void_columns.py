@@ -63,7 +63,7 @@ def test_a_void_column_of_ctas_is_read_and_written_as_null(spark: SparkShell) ->
     table = opened(spark)
     found = table.scan().to_arrow().sort_by("id").to_pylist()
     assert [list(row.values()) for row in found] == rows
-    stored = [set(each.entry.statistics) for each in table._log.read_rowsets(table._state)]
+    stored = [set(each.entry.statistics) for each in table._log.rowsets.read(table._state)]
     assert all(each == {1, 3} for each in stored)
     assert table.verify(4).is_sound
 

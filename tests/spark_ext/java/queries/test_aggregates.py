@@ -123,7 +123,7 @@ def test_every_type_in_every_encoding_gives_what_spark_makes_of_it(
 
 def encodings(table: ArrowTable) -> set[str]:
     store, found = open_store(table.path), set()
-    for rowset in Log(store).read_rowsets(table._state, None):
+    for rowset in Log(store).rowsets.read(table._state, None):
         segments = ColumnSegments(store, table._state.prefix, rowset)
         for field in table._state.schema.fields:
             [opened] = segments.open([column_of(field)])

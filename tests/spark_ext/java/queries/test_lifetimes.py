@@ -36,7 +36,7 @@ def rows(table: colonnade.ArrowTable, *given: tuple[int, datetime, datetime | No
 def all_dated(table: colonnade.ArrowTable) -> bool:
     """Whether the log says of each RowSet when its rows were written."""
     table.refresh()
-    rowsets = table._log.read_rowsets(table._state)
+    rowsets = table._log.rowsets.read(table._state)
     return all(each.entry.written_ms is not None for each in rowsets)
 
 

@@ -225,8 +225,8 @@ class Life:
     def look(self, before: int, after: int) -> None:
         """Compare what the log says of an epoch with the rows before and after it."""
         log, table = self.table._log, self.table._state.id
-        states = [log.read_at(epoch) for epoch in (before, after)]
-        [epoch] = log.read_epochs(after, 1)
+        states = [log.reader.read_at(epoch) for epoch in (before, after)]
+        [epoch] = log.reader.read_epochs(after, 1)
         old, new = self.places(before), self.places(after)
         expected = RowChanges(
             frozenset(new[uid] for uid in new.keys() - old.keys()),

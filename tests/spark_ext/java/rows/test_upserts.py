@@ -218,7 +218,7 @@ def test_a_late_row_of_a_deleted_key_stays_out_and_no_query_sees_what_remembers_
     assert spark.sql(f"SELECT * FROM {table} ORDER BY id") == [[2, 5, "b"], [3, 10, "new"]]
     spark.sql("CALL colonnade.system.compact(table => 'upserts.late', options => 'min-rowsets=2')")
     assert spark.sql(f"{found} {table}") == [[2, 2, 3, 10, 2]]
-    assert len(colonnade.open(place)._log.read_rowsets(colonnade.open(place)._state)) == 1
+    assert len(colonnade.open(place)._log.rowsets.read(colonnade.open(place)._state)) == 1
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -96,7 +96,7 @@ def shell(spark_shell: SparkShell) -> Iterator[SparkShell]:
 def epochs(shell: SparkShell, after: int) -> list[Epoch]:
     """The epochs of the database after one of them, the newest first."""
     database = colonnade.open_database(shell.folder / "warehouse" / "said")
-    return list(database._log.read_epochs(database.epoch, database.epoch - after))
+    return list(database._log.reader.read_epochs(database.epoch, database.epoch - after))
 
 
 def check(shell: SparkShell, what: str, after: int) -> int:

@@ -51,10 +51,10 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
     path = folder / f"sorted{turn}"
     store = LocalStore(path)
     log = Log(store)
-    snapshot = log.read_head()
+    snapshot = log.reader.read_head()
     (table,) = snapshot.tables.values()
     assert len(table.sort_key) == len(KEYS)
-    entries = [live.entry for live in log.read_entries(table)]
+    entries = [live.entry for live in log.rowsets.read_entries(table)]
     assert len(entries) == 3
     for entry in entries:
         found = [

@@ -49,7 +49,7 @@ def test_a_table_that_was_just_loaded_is_loaded_again_by_one_request(minio: Mini
             assert [seen.method for seen in proxy.seen] == ["GET"]
         table.append(pa.table({"id": [2]}, SCHEMA))
         assert snapshots.find(address)[1].epoch == first[1].epoch + 1
-        assert snapshots.log(open_store(address)).last_look.covers(first[1])
+        assert snapshots.log(open_store(address)).reader.last_look.covers(first[1])
     finally:
         proxy.stop()
 
@@ -142,7 +142,7 @@ def test_all_paths_of_a_table_share_a_look_and_an_own_commit_is_not_read_again(
     assert [seen.method for seen in proxy.seen] == ["GET"]
     for number in range(3):
         table.append(pa.table({"id": [number]}, SCHEMA))
-    snapshots.committed(first[0].store.address, table._log.read_head())
+    snapshots.committed(first[0].store.address, table._log.reader.read_head())
     proxy.seen.clear()
     assert snapshots.head(paths[1])[1].epoch == first[1].epoch + 3
     assert [seen.method for seen in proxy.seen] == ["GET"]
@@ -154,7 +154,7 @@ def test_a_commit_after_a_load_looks_no_more_than_a_session_of_one_log() -> None
     near = MemoryStore()
     head = with_orders(near, make_log(near))
     store, snapshots = FarStore(near), Snapshots()
-    assert snapshots.log(store).read_head() == head
+    assert snapshots.log(store).reader.read_head() == head
     with store.counted() as cost:
         snapshots.log(store).commit(append(), head)
     assert cost.operations == ["put_if_absent", "get"]

@@ -80,7 +80,7 @@ class Update:
         """Add one to `n` of the rows from `least` on, in the chosen RowSets."""
         state, epoch = self.table._state, self.table.epoch
         chosen = {each["id"] for each in self.chosen["rowsets"]}
-        rowsets = [each for each in self.table._log.read_rowsets(state) if each.id in chosen]
+        rowsets = [each for each in self.table._log.rowsets.read(state) if each.id in chosen]
         columns = {
             "names": self.args["columns"],
             "asked": self.chosen["asked"],
@@ -143,7 +143,7 @@ def test_columns_are_replaced_where_most_rows_change_and_other_rows_move(path: P
 
 def test_rows_that_take_few_bytes_move(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     update = Update(path)
-    large = sum(each.byte_count for each in update.table._log.read_rowsets(update.table._state))
+    large = sum(each.byte_count for each in update.table._log.rowsets.read(update.table._state))
     for least, chosen in ((None, []), (f"{large}", []), (f"{large // 3}", [0, 1])):
         update.args["least"] = least
         assert update.candidates() == (chosen and [0, 1, 2])

@@ -63,7 +63,7 @@ def words(table: ArrowTable) -> dict[int, str]:
 
 def tombstones(table: ArrowTable) -> list[int]:
     table.refresh()
-    return [each.entry.rows for each in table._log.read_rowsets(table._state, which="tombstones")]
+    return [each.entry.rows for each in table._log.rowsets.read(table._state, which="tombstones")]
 
 
 def send(table: ArrowTable, road: str, *rows: tuple[int, int | None, str]) -> None:
@@ -185,10 +185,10 @@ def test_tombstones_are_forgotten_after_their_hours(monkeypatch: pytest.MonkeyPa
     table = empty()
     table.alter(AlterProperties(set={"tombstone.hours": "2"}))
     table.delete_keys(keys((1, 10)))
-    now = table._log.now_ms()
+    now = table._log.reader.now_ms()
     for hours, left in ((1, [1]), (3, [])):
         later = now + hours * 3_600_000
-        monkeypatch.setattr(table._log._clock, "own_ms", lambda later=later: later)
+        monkeypatch.setattr(table._log.clock, "own_ms", lambda later=later: later)
         table.optimize().executeCompaction()
         assert tombstones(table) == left
     table.upsert(data((1, 9, "late")))

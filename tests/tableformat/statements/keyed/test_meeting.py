@@ -26,7 +26,7 @@ def meeting(data: pa.Table, **properties: str) -> Meeting:
     batch = keyed_batch(state, data, key)
     numbers, firsts = key_numbers(batch.rows, key)
     keys = KeySet.of(batch.rows.select(["id"]).take(firsts), key)
-    found = list(find_rows(store, View.stored(state, table._log.read_rowsets(state)), keys))
+    found = list(find_rows(store, View.stored(state, table._log.rowsets.read(state)), keys))
     return meet(store, state, key, batch, numbers, found, policy)
 
 

@@ -176,7 +176,7 @@ def test_a_damaged_rowset_of_tombstones_is_found_and_can_be_given_up(tmp_path: P
     many = keys(*((number, 9) for number in range(2, 6_000)))
     table.delete_keys(many)
     table.refresh()
-    (buried,) = table._log.read_rowsets(table._state, which="tombstones")
+    (buried,) = table._log.rowsets.read(table._state, which="tombstones")
     store = table._log.store
     for file in [each.name for each in store.list("") if buried.entry.object in each.name]:
         store.delete(file)

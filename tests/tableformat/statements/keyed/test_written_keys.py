@@ -66,7 +66,7 @@ def test_no_rowset_with_one_of_the_keys_is_left_out(
             for found in find_rows(store, View.stored(state, near), part.keys)
             for at in found.keys
         }
-        kept = {each.id for each in table._log.read_rowsets(state, keys.keep)}
+        kept = {each.id for each in table._log.rowsets.read(state, keys.keep)}
     assert seen == expected
     assert {number for number, _ in expected} <= kept
 

@@ -123,5 +123,5 @@ def test_rows_follow_their_columns_through_any_alterations(changes: list[Alterat
                 del model[change.path[0]]
             case RenameColumn():
                 model[change.name] = model.pop(change.path[0])
-    assert read(ArrowTable(location, log, log.read_head())) == [model]
+    assert read(ArrowTable(location, log, log.reader.read_head())) == [model]
     assert TableId(design.table) in table._snapshot.tables

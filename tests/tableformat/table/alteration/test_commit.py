@@ -173,7 +173,7 @@ def test_a_table_is_replaced_beside_a_compaction(way: str, tmp_path: Path) -> No
         transaction.create("t", SCHEMA)
         transaction.commit()
     else:
-        then = database._log.read_at(first)
+        then = database._log.reader.read_at(first)
         restore_database(database._log, base, then, None)
     assert len(read(database.table("t"))) == (2 if way == "restore" else 0)
     assert table.refresh().epoch == base.epoch + 2

@@ -94,7 +94,7 @@ def content(table: ArrowTable) -> list[str]:
 
 
 def orders(table: ArrowTable) -> list[int]:
-    return [each.entry.sort_order_id for each in table._log.read_rowsets(table._state)]
+    return [each.entry.sort_order_id for each in table._log.rowsets.read(table._state)]
 
 
 def compact(table: ArrowTable) -> None:
@@ -103,7 +103,7 @@ def compact(table: ArrowTable) -> None:
 
 def is_sound(table: ArrowTable) -> bool:
     """Whether every row is where its RowSet's order wants it."""
-    database = ArrowDatabase(table._log.store, table._log, table._log.read_head())
+    database = ArrowDatabase(table._log.store, table._log, table._log.reader.read_head())
     return not database.verify(4).findings
 
 
@@ -208,7 +208,7 @@ def test_a_column_of_any_order_is_not_replaced_in_place(
     table.alter(SetSortKey(former[1]))
     table.append(many())
     table.update({"a": "77"}, "b = 'y'")
-    assert not any(each.replacements for each in table._log.read_rowsets(table._state))
+    assert not any(each.replacements for each in table._log.rowsets.read(table._state))
     assert is_sound(table)
     found = table.scan(where="a = 77").to_arrow()
     assert found.num_rows == 2 * pc.sum(pc.equal(many()["b"], "y")).as_py()
@@ -218,7 +218,7 @@ def test_values_that_were_replaced_before_the_key_are_sorted_by_compaction() -> 
     table = in_memory(("a",))
     table.append(many())
     table.update({"x": "NULL"}, "b = 'y'")
-    assert any(each.replacements for each in table._log.read_rowsets(table._state))
+    assert any(each.replacements for each in table._log.rowsets.read(table._state))
     table.alter(SetSortKey(("x", "b desc")))
     before = content(table)
     assert is_sound(table)
@@ -244,7 +244,7 @@ def test_values_of_a_column_of_the_new_key_are_refused_and_those_of_others_land(
     table.refresh()
     found = table.scan(where="b = 'y'").to_arrow()
     assert (found["d"].null_count, found["x"].null_count) == (len(found), 0)
-    assert any(each.replacements for each in table._log.read_rowsets(table._state))
+    assert any(each.replacements for each in table._log.rowsets.read(table._state))
     assert is_sound(table)
 
 

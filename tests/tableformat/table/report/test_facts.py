@@ -157,7 +157,7 @@ def test_the_epochs_of_rowsets_are_known_without_making_objects_of_them(tmp_path
     orders = database.table("orders")
     orders.delete("id >= 20")  # takes one of them away
     orders.append(order_rows(30, 5))
-    entries = orders._log.read_entries(orders._state)
+    entries = orders._log.rowsets.read_entries(orders._state)
     assert entries.epochs.tolist() == [rowset.epoch for rowset in entries] == [2, 3, 8]
 
 
