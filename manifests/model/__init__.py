@@ -3,6 +3,7 @@
     schema.py  schema_check.py              columns and their types; the rules for a table's columns
     type_words.py                           types in the words of people
     entries.py  statistics.py               stored objects and their statistics; bounds as text
+    partition_transforms.py                 how values of a column divide the rows of a table
     column_names.py                         names of columns in texts that people write
     column_default.py                       values of columns that rows do not give
     widening.py  nested_fields.py           wider types, and changes of fields inside a column

@@ -8,11 +8,12 @@ Spec: docs/spec/operations.md
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from colonnade.manifests import ids
+from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.schema import Model
 
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
@@ -47,6 +48,11 @@ class ByteCheck(Model):
     crc32c: Crc32c
 
 
+if TYPE_CHECKING:
+    TransformName: TypeAlias = str
+else:
+    TransformName = Literal[tuple(TRANSFORMS)]
+
 PartitionValues = tuple[str | None, ...]
 """The partition of all rows of a RowSet: for each field a bound, or None for NULL."""
 
@@ -57,14 +63,15 @@ class PartitionField(Model):
     `argument` is the number of buckets, or the width to truncate to. Spec: docs/spec/partitions.md
     """
 
-    transform: Literal["identity", "years", "months", "days", "hours", "bucket", "truncate"]
+    transform: TransformName
     column: ColumnNumber
     argument: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
     @model_validator(mode="after")
     def _check_argument(self) -> PartitionField:
-        if (self.argument is None) == (self.transform in ("bucket", "truncate")):
-            raise ValueError("bucket and truncate have an argument, and no other transform has")
+        has_argument = TRANSFORMS[self.transform].example is not None
+        if (self.argument is None) == has_argument:
+            raise ValueError(f"{self.transform} has {'an' if has_argument else 'no'} argument")
         return self
 
 

@@ -16,35 +16,16 @@ from pydantic import ValidationError
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_names import quoted
 from colonnade.manifests.model.entries import PartitionField, PartitionValues
+from colonnade.manifests.model.partition_transforms import BY_ANY_NAME, TRANSFORMS
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.model.statistics import (
-    BINARY,
-    REAL,
-    TEXT,
-    WHOLE,
-    bound_prefix,
-    decode_bound,
-)
+from colonnade.manifests.model.statistics import WHOLE, bound_prefix, decode_bound
 from colonnade.manifests.state.snapshot import TableState
 
 VALUE_LIMIT = 1024
 """The most bytes of a text or binary partition value."""
 
-_NAMES = {
-    "identity": "identity",
-    **{name: "years" for name in ("year", "years")},
-    **{name: "months" for name in ("month", "months")},
-    **{name: "days" for name in ("day", "days", "date")},
-    **{name: "hours" for name in ("hour", "hours", "date_hour")},
-    "bucket": "bucket",
-    "truncate": "truncate",
-}
-"""Transforms by their names here and in other formats."""
-
 _WIDTH = re.compile(r"\s*[0-9]{1,18}\s*")
 _CALL = re.compile(r"\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
-_TIMESTAMPS = ("timestamp", "timestamp_ntz")
-_WHOLE = ("byte", "short", "int", "long")
 
 
 def parse_layout(texts: Sequence[str], schema: TableSchema) -> tuple[PartitionField, ...]:
@@ -80,22 +61,23 @@ def make_field(
     argument that is missing, out of range or not allowed.
     """
     found = schema.named(column)
-    known = _NAMES.get(transform.casefold())
+    known = BY_ANY_NAME.get(transform.casefold())
     if known is None:
+        *names, last = TRANSFORMS
         raise InvalidInputError(
             f"Transform {transform!r} of column {found.name!r} is unknown; the transforms are"
-            " identity, years, months, days, hours, bucket and truncate."
+            f" {', '.join(names)} and {last}."
         )
-    if (argument is None) == (known in ("bucket", "truncate")):
-        example = {"bucket": "bucket(16, id)", "truncate": "truncate(10, name)"}.get(known)
-        how = f"is written like {example}" if example else "has no argument except its column"
-        raise InvalidInputError(f"Transform {known} of column {found.name!r} {how}.")
-    values: dict[str, Any] = {"transform": known, "column": found.id, "argument": argument}
+    if (argument is None) == (known.example is not None):
+        how = "has no argument except its column"
+        how = f"is written like {known.example}" if known.example else how
+        raise InvalidInputError(f"Transform {known.name} of column {found.name!r} {how}.")
+    values: dict[str, Any] = {"transform": known.name, "column": found.id, "argument": argument}
     try:
         return PartitionField(**values)
     except ValidationError as error:
         raise InvalidInputError(
-            f"The argument of {known} for column {found.name!r} must be a number from 1 to"
+            f"The argument of {known.name} for column {found.name!r} must be a number from 1 to"
             f" 2147483647,"
             f" not {argument}."
         ) from error
@@ -111,7 +93,7 @@ def check_layout(
     """
     for field in fields:
         column = schema.by_id(field.column)
-        if not _takes(field.transform, column):
+        if not TRANSFORMS[field.transform].takes(column):
             raise InvalidInputError(
                 f"Column {column.name!r} of type {type_text(column.type)} cannot be partitioned by"
                 f" {field.transform}."
@@ -123,26 +105,9 @@ def check_layout(
     return tuple(fields)
 
 
-def _takes(transform: str, column: SchemaField) -> bool:
-    """Return whether a transform supports the type of a column."""
-    name, prefix = str(column.type), bound_prefix(column.type)
-    text = prefix in (TEXT, BINARY)
-    match transform:
-        case "identity":
-            return prefix not in ("", REAL)
-        case "hours":
-            return name in _TIMESTAMPS
-        case "years" | "months" | "days":
-            return name == "date" or name in _TIMESTAMPS
-        case "truncate":
-            return text or name in _WHOLE or name.startswith("decimal")
-    hashed = (*_WHOLE, *_TIMESTAMPS, "date")
-    return text or name in hashed or name.startswith(("decimal", "time("))
-
-
 def value_tag(field: PartitionField, column: SchemaField) -> str:
     """Return the prefix that values of a partition field on a column have."""
-    return bound_prefix(column.type) if field.transform in ("identity", "truncate") else WHOLE
+    return bound_prefix(column.type) if TRANSFORMS[field.transform].of_column else WHOLE
 
 
 def check_partition(table: TableState, layout: int, values: PartitionValues | None) -> None:

@@ -5,6 +5,7 @@ Spec: docs/spec/partitions.md#wider-columns
 
 from __future__ import annotations
 
+from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.schema import decimal_digits
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import keeps_bounds, text_length
@@ -22,7 +23,7 @@ def keeps_partitions(transform: str, old: str, new: str) -> bool:
     if transform == "identity":
         return keeps_bounds(old, new) and new != "double"
     if old == "date":
-        return transform in ("years", "months", "days")
+        return TRANSFORMS[transform].of_days
     if old in _WHOLE:
         return new in _WHOLE  # a decimal is hashed in another form
     if decimal_digits(old) is not None:

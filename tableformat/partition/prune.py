@@ -1,7 +1,7 @@
 """Rule out RowSets by their partitions. Does no I/O.
 
-Bounds already do this for all transforms that keep the order of values. So this covers only
-`bucket`.
+Bounds already do this for all transforms that keep the order of values. So this covers
+only those that scatter them, such as `bucket`.
 Spec: docs/spec/partitions.md#pruning
 """
 
@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 
 from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.model.entries import PartitionField, PartitionValues
+from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.partition.transforms import buckets_of
+from colonnade.tableformat.partition.transforms import transformed_bounds
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
@@ -63,7 +64,7 @@ def _test(node: BoundNode, fields: Sequence[PartitionField], schema: TableSchema
         case BoundIn(column, members, negated=False):
             return _is_one_of(column, members, fields, schema)
         case BoundIsNull(column, negated=negated):
-            places = [place for place, _ in _buckets(column, fields)]
+            places = [place for place, _ in _scattered(column, fields)]
             return _all(lambda values, place: (values[place] is None) != negated, places)
     return None
 
@@ -75,8 +76,8 @@ def _is_one_of(
     schema: TableSchema,
 ) -> Test | None:
     wanted = {
-        place: {f"i:{each}" for each in buckets_of(field, schema.by_id(column.id), members)}
-        for place, field in _buckets(column, fields)
+        place: {f"i:{each}" for each in transformed_bounds(field, schema.by_id(column.id), members)}
+        for place, field in _scattered(column, fields)
     }
     return _all(lambda values, place: values[place] in wanted[place], [*wanted])
 
@@ -85,12 +86,13 @@ def _all(test: Callable[[PartitionValues, int], bool], places: Sequence[int]) ->
     return (lambda values: all(test(values, place) for place in places)) if places else None
 
 
-def _buckets(
+def _scattered(
     column: BoundColumn, fields: Sequence[PartitionField]
 ) -> list[tuple[int, PartitionField]]:
-    """Return the bucket fields of a column, with their positions in the layout."""
+    """Return the fields of a column that scatter its values, with their places in the layout."""
     return [
         (place, field)
         for place, field in enumerate(fields)
-        if field.column == column.id and field.transform == "bucket" and len(column.path) == 1
+        if field.column == column.id and len(column.path) == 1
+        if TRANSFORMS[field.transform].scatters
     ]

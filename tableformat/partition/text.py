@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-
 from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry
+from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import decode_bound
 from colonnade.manifests.state.partition_layout import field_text, value_tag
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.types.bound_text import value_text
-
-_START = date(1970, 1, 1)
 
 
 def partition_text(table: TableState, entry: RowSetEntry) -> str | None:
@@ -44,20 +41,7 @@ def _text(field: PartitionField, column: SchemaField | None, value: str | None) 
     if column is None:  # the column was dropped, so its type is not known any more
         return value
     bound = decode_bound(value, value_tag(field, column))
-    if field.transform in ("identity", "truncate"):
+    transform = TRANSFORMS[field.transform]
+    if transform.of_column:
         return value_text(column, bound)
-    return _time_text(field.transform, int(bound)) or str(bound)
-
-
-def _time_text(transform: str, count: int) -> str | None:
-    """Return as text the year, month, day or hour that begins `count` units after 1970."""
-    match transform:
-        case "years":
-            return f"{1970 + count:04}"
-        case "months":
-            return f"{1970 + count // 12:04}-{1 + count % 12:02}"
-    days = count // 24 if transform == "hours" else count
-    if transform not in ("days", "hours") or abs(days) > 700_000:
-        return None  # a bucket, or a day beyond Python's dates
-    text = (_START + timedelta(days)).isoformat()
-    return text if transform == "days" else f"{text} {count % 24:02}"
+    return transform.text(int(bound)) or str(bound)

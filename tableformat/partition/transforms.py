@@ -5,7 +5,8 @@ Spec: docs/spec/partitions.md#transforms
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -35,24 +36,17 @@ def transform(field: PartitionField, column: SchemaField, values: pa.Array) -> p
     field that `check_layout` accepts for the column, and values that are not NULL. Raises
     InvalidInputError for a value that is too long for the log.
     """
-    match field.transform:
-        case "identity":
-            return _checked(_plain(values), column)
-        case "bucket":
-            return pa.array(_buckets(field, _hashes(column, values)))
-        case "truncate":
-            return _checked(_truncated(values, field.argument or 1), column)
-        case "hours":
-            return pa.array(_integers(values) // _HOUR_US)
-    days = _integers(values) // (1 if column.type == "date" else 24 * _HOUR_US)
-    if field.transform == "days":
-        return pa.array(days)
-    unit = "Y" if field.transform == "years" else "M"
-    return pa.array(days.astype("datetime64[D]").astype(f"datetime64[{unit}]").astype(np.int64))
+    return COMPUTED[field.transform](field, column, values)
 
 
-def buckets_of(field: PartitionField, column: SchemaField, values: Sequence[Bound]) -> list[int]:
-    """Return the buckets of storage values. Requires a field whose transform is `bucket`."""
+def transformed_bounds(
+    field: PartitionField, column: SchemaField, values: Sequence[Bound]
+) -> list[int]:
+    """Apply a field's transform to storage values. Requires a transform in `OF_BOUNDS`."""
+    return OF_BOUNDS[field.transform](field, column, values)
+
+
+def _buckets_of(field: PartitionField, column: SchemaField, values: Sequence[Bound]) -> list[int]:
     if str(column.type).startswith("decimal"):
         hashes = _hash_decimals([int(value) for value in values])
     elif column_of(column).order is Order.INTEGER:
@@ -128,3 +122,62 @@ def _checked(values: pa.Array | list[int], column: SchemaField) -> pa.Array | li
             f" most {VALUE_LIMIT} are allowed in the log; use truncate."
         )
     return values
+
+
+def _identity(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array | list[int]:
+    return _checked(_plain(values), column)
+
+
+def _years(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array:
+    return pa.array(_calendar(column, values, "Y"))
+
+
+def _months(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array:
+    return pa.array(_calendar(column, values, "M"))
+
+
+def _days(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array:
+    return pa.array(_whole_days(column, values))
+
+
+def _hours(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array:
+    return pa.array(_integers(values) // _HOUR_US)
+
+
+def _bucket(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array:
+    return pa.array(_buckets(field, _hashes(column, values)))
+
+
+def _truncate(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array | list[int]:
+    return _checked(_truncated(values, field.argument or 1), column)
+
+
+def _calendar(column: SchemaField, values: pa.Array, unit: str) -> Integers:
+    """Return the whole units of NumPy's calendar since 1970."""
+    days = _whole_days(column, values).astype("datetime64[D]")
+    return days.astype(f"datetime64[{unit}]").astype(np.int64)
+
+
+def _whole_days(column: SchemaField, values: pa.Array) -> Integers:
+    return _integers(values) // (1 if column.type == "date" else 24 * _HOUR_US)
+
+
+COMPUTED: Mapping[str, Callable[[PartitionField, SchemaField, pa.Array], pa.Array | list[int]]] = (
+    MappingProxyType(
+        {
+            "identity": _identity,
+            "years": _years,
+            "months": _months,
+            "days": _days,
+            "hours": _hours,
+            "bucket": _bucket,
+            "truncate": _truncate,
+        }
+    )
+)
+"""How each transform of `TRANSFORMS` is computed, as `transform` promises."""
+
+OF_BOUNDS: Mapping[str, Callable[[PartitionField, SchemaField, Sequence[Bound]], list[int]]] = (
+    MappingProxyType({"bucket": _buckets_of})
+)
+"""How a transform is computed of a few storage values, for each one that scatters values."""

@@ -19,6 +19,7 @@ from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRangeTombstone, ForgetRangeTombstones
+from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS, region_of
 from colonnade.manifests.model.regions import Interval
@@ -201,4 +202,6 @@ def _has_floats(table: TableState) -> bool:
 
 def _partition_columns(table: TableState) -> frozenset[int]:
     """Return the columns of the partitioning whose transforms keep the order of values."""
-    return frozenset(each.column for each in table.partition_fields if each.transform != "bucket")
+    return frozenset(
+        each.column for each in table.partition_fields if not TRANSFORMS[each.transform].scatters
+    )

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from colonnade.manifests.commit.conflict_table import CONFLICTS, Kind
+from colonnade.manifests.model.partition_transforms import TRANSFORMS
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
 _TABLE = re.compile(r"(^<!-- table ([^\n]*) -->\n\n)(?:^\|[^\n]*\n)+", re.MULTILINE)
@@ -22,7 +23,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(
-        f"|{'|'.join(line)}|\n" if line[0] == "---" else f"| {' | '.join(line)} |\n"
+        f"|{'|'.join(line)}|\n"
+        if line[0] == "---"
+        else f"| {' | '.join(line)} |\n".replace("|  |", "| |")
         for line in lines
     )
 
@@ -34,7 +37,34 @@ def conflicts() -> str:
     return table(head, rows)
 
 
-TABLES = {"conflicts": conflicts}
+def transforms() -> str:
+    """The transforms of partition layouts."""
+    rows = [
+        ["" if at else f"`{each.name}`", types, value]
+        for each in TRANSFORMS.values()
+        for at, (types, value) in enumerate(each.rules)
+    ]
+    return table(["transform", "types", "value"], rows)
+
+
+def wider_partitions() -> str:
+    """Which transforms keep their values in a wider type."""
+    of_days = ", ".join(f"`{each.name}`" for each in TRANSFORMS.values() if each.of_days)
+    rows = [
+        ["`identity`", "integers", "a longer integer, a decimal of scale 0"],
+        ["all others", "integers", "a longer integer"],
+        ["all", "`decimal`", "a decimal of the same scale"],
+        ["all", "`char`, `varchar`", "a longer `varchar`, `string`"],
+        [of_days, "`date`", "`timestamp_ntz`"],
+    ]
+    return table(["transform", "from", "to"], rows)
+
+
+TABLES = {
+    "conflicts": conflicts,
+    "transforms": transforms,
+    "wider partitions": wider_partitions,
+}
 
 
 def fill(page: str) -> str:

@@ -20,7 +20,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import bound_prefix, encode_bound
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.partition.transforms import buckets_of
+from colonnade.tableformat.partition.transforms import transformed_bounds
 from colonnade.tableformat.types.arrow_types import storage_type
 from tests.tagged import untagged
 
@@ -181,7 +181,7 @@ def test_the_hashes_are_those_that_iceberg_publishes() -> None:
         column = SchemaField(id=1, name="c", type=type_name)
         field = PartitionField(transform="bucket", column=1, argument=2**31 - 1)
         wanted = (result & 0x7FFFFFFF) % (2**31 - 1)
-        assert buckets_of(field, column, [untagged(value)]) == [wanted]
+        assert transformed_bounds(field, column, [untagged(value)]) == [wanted]
 
 
 def test_every_value_of_the_file_is_transformed_right_alone_and_in_a_batch() -> None:
@@ -201,7 +201,9 @@ def test_every_value_of_the_file_is_transformed_right_alone_and_in_a_batch() -> 
         assert [partitions[code][0] for code in codes] == [v["result"] for v in group], group[0]
         if transform == "bucket":
             known = [v for v in group if v["value"] is not None]
-            found = buckets_of(field, schema.fields[0], [untagged(v["value"]) for v in known])
+            found = transformed_bounds(
+                field, schema.fields[0], [untagged(v["value"]) for v in known]
+            )
             assert [f"i:{each}" for each in found] == [v["result"] for v in known]
 
 

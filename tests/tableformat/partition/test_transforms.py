@@ -15,7 +15,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.partition_layout import VALUE_LIMIT
-from colonnade.tableformat.partition.transforms import buckets_of, transform
+from colonnade.tableformat.partition.transforms import transform, transformed_bounds
 
 
 def column(text: str) -> SchemaField:
@@ -73,11 +73,11 @@ def test_decimals_are_transformed_by_their_unscaled_values(numbers: list[Decimal
     truncated = values_of(transform(field("truncate", 50), kind, array))
     assert truncated == [each - each % 50 for each in whole]
     buckets = values_of(transform(field("bucket", 7), kind, array))
-    assert buckets == buckets_of(field("bucket", 7), kind, whole)
+    assert buckets == transformed_bounds(field("bucket", 7), kind, whole)
 
 
 @given(st.lists(st.text(), min_size=1), st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
-def test_values_of_a_predicate_are_in_the_buckets_of_equal_rows(
+def test_values_of_a_predicate_are_in_the_transformed_bounds_equal_rows(
     texts: list[str], numbers: list[int]
 ) -> None:
     bucket = field("bucket", 16)
@@ -86,7 +86,7 @@ def test_values_of_a_predicate_are_in_the_buckets_of_equal_rows(
         ("long", pa.array(numbers, pa.int64()), numbers),
     ):
         rows = values_of(transform(bucket, column(kind), array))
-        assert rows == buckets_of(bucket, column(kind), values)
+        assert rows == transformed_bounds(bucket, column(kind), values)
         assert all(0 <= each < 16 for each in rows)
 
 

@@ -31,13 +31,100 @@ import org.apache.spark.unsafe.types.UTF8String;
  * NULL always becomes NULL, so callers do not pass it. Spec: docs/spec/partitions.md#transforms
  */
 public enum PartitionTransform {
-  IDENTITY,
-  YEARS,
-  MONTHS,
-  DAYS,
-  HOURS,
-  BUCKET,
-  TRUNCATE;
+  IDENTITY("") {
+    @Override
+    public DataType resultType(DataType type) {
+      return isPlain(type) ? type : null;
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      return value;
+    }
+
+    @Override
+    public boolean isOfColumn() {
+      return true;
+    }
+  },
+
+  YEARS("year") {
+    @Override
+    public DataType resultType(DataType type) {
+      return isDay(type) || isInstant(type) ? DataTypes.IntegerType : null;
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      return date(value, type).getYear() - FIRST_YEAR;
+    }
+  },
+
+  MONTHS("month") {
+    @Override
+    public DataType resultType(DataType type) {
+      return isDay(type) || isInstant(type) ? DataTypes.IntegerType : null;
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      LocalDate date = date(value, type);
+      return (date.getYear() - FIRST_YEAR) * 12 + date.getMonthValue() - 1;
+    }
+  },
+
+  DAYS("day") {
+    @Override
+    public DataType resultType(DataType type) {
+      return isDay(type) || isInstant(type) ? DataTypes.DateType : null;
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      return (int) day(value, type);
+    }
+  },
+
+  HOURS("hour") {
+    @Override
+    public DataType resultType(DataType type) {
+      return isInstant(type) ? DataTypes.IntegerType : null;
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      return (int) Math.floorDiv(((Number) value).longValue(), HOUR_US);
+    }
+  },
+
+  BUCKET("bucket", "number of buckets") {
+    @Override
+    public DataType resultType(DataType type) {
+      return isHashed(type) ? DataTypes.IntegerType : null;
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      return (hash(value, type) & Integer.MAX_VALUE) % argument;
+    }
+  },
+
+  TRUNCATE("trunc", "width") {
+    @Override
+    public DataType resultType(DataType type) {
+      return truncatedType(type);
+    }
+
+    @Override
+    Object of(Object value, DataType type, int argument) {
+      return truncate(value, argument);
+    }
+
+    @Override
+    public boolean isOfColumn() {
+      return true;
+    }
+  };
 
   private static final long DAY_US = 86_400_000_000L;
   private static final long HOUR_US = 3_600_000_000L;
@@ -50,6 +137,20 @@ public enum PartitionTransform {
    */
   private static final int ARGUMENT_DIGITS = 10;
 
+  private final String unit;
+  private final String argument;
+
+  /** Creates a transform without an argument; {@code unit} names its values. */
+  PartitionTransform(String unit) {
+    this(unit, null);
+  }
+
+  /** Creates a transform; {@code argument} says what its argument is. */
+  PartitionTransform(String unit, String argument) {
+    this.unit = unit;
+    this.argument = argument;
+  }
+
   /** Returns the transform with this name in the log. */
   public static PartitionTransform named(String name) {
     return valueOf(name.toUpperCase(Locale.ROOT));
@@ -60,25 +161,34 @@ public enum PartitionTransform {
     return name().toLowerCase(Locale.ROOT);
   }
 
+  /** Returns what the values of a column are called where they need a name, as in Iceberg. */
+  public String label(String column) {
+    return unit.isEmpty() ? column : column + "_" + unit;
+  }
+
   /** Whether the transform takes an argument: the number of buckets or a width. */
   public boolean hasArgument() {
-    return this == BUCKET || this == TRUNCATE;
+    return argument != null;
+  }
+
+  /** Returns how users call the transform. */
+  public String signature() {
+    return text() + (hasArgument() ? "(" + argument + ", column)" : "(column)");
+  }
+
+  /** Whether values are of the type of the column, and not whole numbers. */
+  public boolean isOfColumn() {
+    return false;
   }
 
   /**
    * Returns the type of the partition values for a column of a type. Returns null if the transform
    * does not support the column's type.
    */
-  public DataType resultType(DataType type) {
-    return switch (this) {
-      case IDENTITY -> isPlain(type) ? type : null;
-      case YEARS, MONTHS -> isDay(type) || isInstant(type) ? DataTypes.IntegerType : null;
-      case DAYS -> isDay(type) || isInstant(type) ? DataTypes.DateType : null;
-      case HOURS -> isInstant(type) ? DataTypes.IntegerType : null;
-      case BUCKET -> isHashed(type) ? DataTypes.IntegerType : null;
-      case TRUNCATE -> truncatedType(type);
-    };
-  }
+  public abstract DataType resultType(DataType type);
+
+  /** Returns the partition value, as {@link #apply} does. */
+  abstract Object of(Object value, DataType type, int argument);
 
   /**
    * Returns the partition value of a column value other than NULL.
@@ -88,21 +198,13 @@ public enum PartitionTransform {
    *
    * @throws IllegalArgumentException if the argument of a bucket or truncate transform is below 1
    */
-  public Object apply(Object value, DataType type, int argument) {
+  public final Object apply(Object value, DataType type, int argument) {
     if (hasArgument() && argument < 1) {
       throw new IllegalArgumentException(
           "[COLONNADE_INVALID_INPUT] The number of " + text() + " is at least 1, not " + argument
               + ".");
     }
-    return switch (this) {
-      case IDENTITY -> value;
-      case YEARS -> date(value, type).getYear() - FIRST_YEAR;
-      case MONTHS -> months(date(value, type));
-      case DAYS -> (int) day(value, type);
-      case HOURS -> (int) Math.floorDiv(((Number) value).longValue(), HOUR_US);
-      case BUCKET -> (hash(value, type) & Integer.MAX_VALUE) % argument;
-      case TRUNCATE -> truncate(value, argument);
-    };
+    return of(value, type, argument);
   }
 
   private static boolean isPlain(DataType type) {
@@ -161,10 +263,6 @@ public enum PartitionTransform {
 
   private static LocalDate date(Object value, DataType type) {
     return LocalDate.ofEpochDay(day(value, type));
-  }
-
-  private static int months(LocalDate date) {
-    return (date.getYear() - FIRST_YEAR) * 12 + date.getMonthValue() - 1;
   }
 
   private static int hash(Object value, DataType type) {

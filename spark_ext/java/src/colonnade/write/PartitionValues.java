@@ -56,16 +56,13 @@ final class PartitionValues {
     for (WriteJob.PartitionField field : job.partitionedBy()) {
       int at = ids.indexOf(field.column());
       StructField column = rowSchema.fields()[ordinals[at]];
-      boolean kept =
-          field.transform() == PartitionTransform.IDENTITY
-              || field.transform() == PartitionTransform.TRUNCATE;
       fields.add(
           new Field(
               names.get(at),
               field.transform(),
               field.argument(),
               ordinals[at],
-              kept ? job.columns().get(at).prefix() : "i",
+              field.transform().isOfColumn() ? job.columns().get(at).prefix() : "i",
               column.dataType(),
               job.columns().get(at).length(),
               InternalRow.getAccessor(column.dataType(), true)));

@@ -40,15 +40,7 @@ public final class TransformFunction implements UnboundFunction {
 
   @Override
   public String description() {
-    return signature() + ": the partition of a value, as tables partitioned by it have it";
-  }
-
-  private String signature() {
-    return switch (transform) {
-      case BUCKET -> "bucket(number of buckets, column)";
-      case TRUNCATE -> "truncate(width, column)";
-      default -> name() + "(column)";
-    };
+    return transform.signature() + ": the partition of a value, as tables partitioned by it have it";
   }
 
   /**
@@ -60,7 +52,7 @@ public final class TransformFunction implements UnboundFunction {
   public BoundFunction bind(StructType arguments) {
     int last = transform.hasArgument() ? 1 : 0;
     if (arguments.length() != last + 1) {
-      throw new UnsupportedOperationException("Call it as " + signature() + ".");
+      throw new UnsupportedOperationException("Call it as " + transform.signature() + ".");
     }
     DataType type = arguments.fields()[last].dataType();
     DataType result = transform.resultType(type);

@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.SortDirection;
 import org.apache.spark.sql.connector.expressions.SortOrder;
 import org.apache.spark.sql.connector.expressions.Transform;
@@ -32,10 +34,15 @@ public record PartitionLayout(List<Field> fields, boolean callable) {
         case DAYS -> Expressions.days(quoted);
         case HOURS -> Expressions.hours(quoted);
         case BUCKET -> Expressions.bucket(argument, quoted);
-        case TRUNCATE ->
-            Expressions.apply(
-                transform.text(), Expressions.literal(argument), ColumnName.reference(column));
+        default -> Expressions.apply(transform.text(), arguments());
       };
+    }
+
+    private Expression[] arguments() {
+      NamedReference reference = ColumnName.reference(column);
+      return transform.hasArgument()
+          ? new Expression[] {Expressions.literal(argument), reference}
+          : new Expression[] {reference};
     }
 
     /**
@@ -43,20 +50,12 @@ public record PartitionLayout(List<Field> fields, boolean callable) {
      * of a column alone, and the number of buckets.
      */
     boolean isComparable() {
-      return transform != PartitionTransform.TRUNCATE;
+      return transform == PartitionTransform.BUCKET || !transform.hasArgument();
     }
 
     /** What its values are called where they need a name, as users of Iceberg know it. */
     String name() {
-      return switch (transform) {
-        case IDENTITY -> column;
-        case YEARS -> column + "_year";
-        case MONTHS -> column + "_month";
-        case DAYS -> column + "_day";
-        case HOURS -> column + "_hour";
-        case BUCKET -> column + "_bucket";
-        case TRUNCATE -> column + "_trunc";
-      };
+      return transform.label(column);
     }
 
     /** The type of its values in a table of that schema. */
