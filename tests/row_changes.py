@@ -89,7 +89,7 @@ def places(log: Log | LogReader, state: Snapshot, name: str, key: str = "k") -> 
     """Where the row of each key is in a table. All keys differ."""
     [table] = (each for each in state.tables.values() if each.name == name)
     found: dict[int, Place] = {}
-    view = log.rowsets.view(table)
+    view = log.rowsets.view(table, None, None)
     for rowset in view.rowsets:
         gone = deleted_rows(log.store, view, rowset)
         field = table.schema.field(key)

@@ -61,7 +61,7 @@ KNOWN: dict[str, set[str]] = {
     "colonnade/cli/care/write_report.py": {ELAPSED},
 }
 """Where product code reads a clock, and what for. A new place needs a reason that is not to decide
-what has expired: that is what `Agreement.time` and `Agreement.decided` are for.
+what has expired: that is what `Agreement` and `StatementLog` are for.
 """
 
 
@@ -75,6 +75,10 @@ def _calls(path: Path) -> set[str]:
 
 def _reads_clock(called: str) -> bool:
     return called in LIBRARY or called.rpartition(".")[2] in CALLS
+
+
+def _makes(name: str, classes: set[str]) -> bool:
+    return any(f"{each}(" in (ROOT / name).read_text() for each in classes)
 
 
 def _modules() -> dict[str, set[str]]:
@@ -92,5 +96,43 @@ def test_every_read_of_a_clock_is_known() -> None:
 
 def test_only_the_agreement_makes_the_time_of_a_step_that_destroys() -> None:
     made = {name for name, calls in _modules().items() if "AgreedTime" in calls}
-    imported = {each for each in made if "AgreedTime(" in (ROOT / each).read_text()}
+    imported = {each for each in made if _makes(each, {"AgreedTime"})}
     assert imported == {"manifests/clock.py", "manifests/epochs/agreed.py"}
+
+
+BEGIN = {
+    "tableformat/statements/commit.py": "a job of tasks",
+    "tableformat/table/computed_columns.py": "a backfill",
+    "tableformat/table/transaction.py": "all statements of a transaction, which have one time",
+    "tableformat/table/writing.py": "a statement of this process",
+}
+"""Where a statement begins, and gets the one time by which it decides what has expired."""
+
+ALL_STORED = {
+    "tableformat/statements/computed.py": "values of live rows, and NULL for those that expired",
+    "tableformat/statements/expire.py": "what expired before the grace, by the cutoff of a purge",
+    "tableformat/statements/fill.py": "every stored row gets a value, also one that has expired",
+    "tableformat/statements/ranges.py": "a deleted range deletes what has expired, too",
+}
+"""Statements that read the log in another way than `StatementLog.view`, and why."""
+
+
+def test_a_statement_gets_its_time_where_it_begins_and_nowhere_else() -> None:
+    made = {"StatementLog", "StatementLog.begin"}
+    begun = {name for name, calls in _modules().items() if calls & made and _makes(name, made)}
+    assert begun == BEGIN.keys()
+
+
+def test_a_statement_reads_rows_by_its_own_time() -> None:
+    names = {"view_of", "view_of_values", "query_ms"}
+    found = {
+        name
+        for name, calls in _modules().items()
+        if name.startswith("tableformat/statements/")
+        and (
+            calls & names
+            or any(each.endswith("plain.rowsets.view") for each in calls)
+            or any(each.endswith("log.rowsets.view") for each in calls)
+        )
+    }
+    assert found == ALL_STORED.keys()

@@ -75,15 +75,6 @@ class Agreement:
         """
         return self.time(state, table, own_ms).not_before(state.time_ms)
 
-    def decided(self, state: Snapshot, table: TableState) -> TableState:
-        """Return a table as a statement on a state sees it: what has expired is hidden.
-
-        Costs nothing if nothing expires in the table. Otherwise costs and raises as `at`.
-        """
-        if table.lifetimes is None:
-            return table
-        return table.decided_at(self.statement_time(state, table))
-
     def at(self, state: Snapshot, own: int, longest_idle_ms: int = IDLE_MS) -> AgreedTime:
         """Return the agreed time on a state, which must be in the log, when a clock says `own`.
 

@@ -46,10 +46,11 @@ class LiveRowSets:
         """
         return self.read_entries(table, keep, which=which).to_list()
 
-    def view(self, table: TableState, keep: Keep | None = None, now_ms: int | None = None) -> View:
+    def view(self, table: TableState, keep: Keep | None, now_ms: int | None) -> View:
         """Return what a reader sees at a time of the RowSets that `keep` selects (`view_of`).
 
-        Costs as `read`, and as `with_lookups`.
+        The time is in ms since 1970 UTC; None shows what has expired. Statements have their time
+        in a `StatementLog`. Costs as `read`, and as `with_lookups`.
         """
         rowsets = self.read(table, keep)
         return self.with_lookups(table, view_of(table, rowsets, now_ms))
@@ -63,7 +64,7 @@ class LiveRowSets:
         if not view.rowsets or statics is None or not static_fields(table.schema):
             return view
         key = key_fields(table.partition_key, table.schema)
-        return replace(view, statics=Statics(key, self.view(statics)))
+        return replace(view, statics=Statics(key, self.view(statics, None, None)))
 
     def find(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_properties import by_name
@@ -228,8 +227,6 @@ class TableState:
     if the table never had a static column. Then `statics` is the table of static values at the same
     epoch. In that table, `statics_of` is the id of the table that it belongs to.
 
-    `agreed` is the time of a statement on the table; a reader's time is in its view.
-
     `read_again` belongs to a table of a state that is not in the log, such as that of a
     transaction. It takes the error of a read of a checkpoint, and returns the same table from the
     log alone. It raises this error if the log does not help, and NotFoundError.
@@ -259,7 +256,6 @@ class TableState:
     partition_key: PrimaryKey = ()
     statics: TableState | None = None
     statics_of: TableId | None = None
-    agreed: AgreedTime | None = field(default=None, compare=False)
     read_again: Callable[[ColonnadeError], TableState] | None = field(
         default=None, compare=False, repr=False
     )
@@ -311,21 +307,6 @@ class TableState:
     def hides_rows(self) -> bool:
         """Whether rows may be hidden that no deletion vector names, so that counts need a look."""
         return bool(self.range_tombstones) or self.lifetimes is not None
-
-    @property
-    def decided_ms(self) -> int | None:
-        """The time by which a statement decides what has expired; None shows all stored rows."""
-        return None if self.agreed is None else self.agreed.earliest_ms
-
-    @property
-    def statement_time(self) -> AgreedTime:
-        """The time of the statement that sees the table. Requires that it is seen by one."""
-        assert self.agreed is not None, "A statement decides by an agreed time."
-        return self.agreed
-
-    def decided_at(self, agreed: AgreedTime) -> TableState:
-        """Return the table as a statement sees it, which decides by this time what has expired."""
-        return replace(self, agreed=agreed)
 
     def listing_objects(self) -> frozenset[str]:
         """Return the checkpoint objects that list the table's RowSets and batches."""

@@ -21,6 +21,7 @@ from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.schema_check import ROW_HANDLER
@@ -255,7 +256,9 @@ class _Work:
         self._planned = base.epoch, view, rowsets
         return bool(chosen)
 
-    def evaluate(self, log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
+    def evaluate(
+        self, log: StatementLog, base: Snapshot, state: TableState, job_id: str
+    ) -> Statement:
         """Have tasks write the changes of the statement to a state."""
         write = plan_write(self._table._location, base, "append", limits=log.limits)
         for left in reversed(range(_COUNTS)):
@@ -294,7 +297,11 @@ class _Work:
 
     def _count(self, log: Log, state: TableState, epoch: int) -> tuple[View, dict[int, int]]:
         """Return a view of the RowSets with rows to change, and the number of these rows by id."""
-        every = log.rowsets.view(state) if self._update.condition is None else View.stored(state)
+        every = (
+            log.rowsets.view(state, None, None)
+            if self._update.condition is None
+            else View.stored(state)
+        )
         if every.rowsets and not every.hidden:
             return every, {each.id: each.row_count for each in every.rowsets}
         text = self._update.select(f"{_ROWSET}, count(*)", epoch) + f" GROUP BY {_ROWSET}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.arrays.hidden_rows import view_of, view_of_values
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
@@ -20,16 +20,16 @@ from colonnade.tableformat.scan.plan import cut_rows
 
 
 def stored_view(
-    log: Log, table: TableState, keep: Keep | None, now_ms: int | None
+    log: StatementLog, table: TableState, keep: Keep | None
 ) -> tuple[View, list[LiveRowSet]]:
     """Return a view of the RowSets that `keep` selects, and the RowSets of tombstones.
 
     The view shows the rows that have expired at a time, and their expired values as NULL. None as
     the time means that nothing has expired. Raises the errors of `LiveRowSets.read`.
     """
-    found = log.rowsets.read(table, keep, which="all")
+    found = log.plain.rowsets.read(table, keep, which="all")
     live = [each for each in found if not each.has_tombstones]
-    return view_of_values(table, live, now_ms), [each for each in found if each.has_tombstones]
+    return view_of_values(table, live, log.now_ms), [each for each in found if each.has_tombstones]
 
 
 def are_expired(

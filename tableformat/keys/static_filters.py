@@ -51,7 +51,7 @@ def by_partitions(log: Log, table: TableState, predicate: Predicate | None) -> P
     schema = TableSchema(fields=(*key.fields, *read))
     condition = implied(predicate, table.schema, [each.id for each in schema.fields])
     values = replace(table.statics, schema=schema)
-    view = log.rowsets.view(values, partial(prune, bind(condition, schema)))
+    view = log.rowsets.view(values, partial(prune, bind(condition, schema)), None)
     if sum(each.byte_count for each in view.rowsets) > _MOST_BYTES:
         return predicate
     plan = plan_scan(view, values.changed_epoch, key.names, condition)

@@ -35,7 +35,7 @@ from colonnade.tableformat.rowset.read_back import check_rows, read_back
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.verify.run import find_damage
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.run import open_writer, stamped
+from colonnade.tableformat.write.run import dated, open_writer, stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "repair"
@@ -210,7 +210,7 @@ def _change(
     times = [each.entry.written_ms for each in rowsets]
     last = max((each[1] for each in times if each is not None), default=0)
     since = 0 if table.lifetimes is None else table.lifetimes.since_ms
-    written = [stamped(entry, table, max(last, since)) for entry in entries]
+    written = [dated(stamped(entry, table), table, max(last, since)) for entry in entries]
     if table.range_tombstones:
         met = {"clean_epoch": min(each.clean_epoch for each in rowsets)}
         written = [entry.model_copy(update=met) for entry in written]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from colonnade.manifests.later import later
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
@@ -32,7 +32,7 @@ else:
 
 
 def evaluate_append(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     job_id: str,
@@ -52,7 +52,7 @@ def evaluate_append(
 
 
 def evaluate_overwrite(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     job_id: str,
@@ -67,7 +67,7 @@ def evaluate_overwrite(
 
 
 def _added(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     job_id: str,
@@ -76,10 +76,10 @@ def _added(
 ) -> Statement:
     division = Division(table, job_id)
     own = division.own
-    given = expiring(division.batches(batches), expiry_of(own, settings))
-    rows = new_rows(log, own, job_id, given)
+    given = expiring(division.batches(batches), expiry_of(own, settings, log.present_ms))
+    rows = new_rows(log.plain, own, job_id, given)
     with step(operation, own.name, "rows") as advance:
-        added = write_batches(log, own, job_id, rows, settings, advance)
+        added = write_batches(log.plain, own, job_id, rows, settings, advance)
     inserted = sum(entry.rows for entry in added)
     statement = row_statement(operation, own, (), added, reads=(), inserted=inserted)
     return division.joined(inserting(statement, settings))

@@ -27,6 +27,7 @@ from colonnade.manifests.later import later
 from colonnade.manifests.log.creation import begin_log, first_epoch
 from colonnade.manifests.log.landed import UNTELLING
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     DropRowSet,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 else:
     overwrites = later("colonnade.tableformat.statements.overwrite")
 
-Reported = Callable[[Log, TableState], Statement]
+Reported = Callable[[StatementLog, TableState], Statement]
 """Turns what the tasks of a job reported into a statement on a state of the job's table."""
 
 
@@ -180,8 +181,8 @@ def _planned(
             " run the write again."
         )
     with log.removals_are_conflicts(planned, base):
-        table = log.agreement.decided(base, table)
-        statement = finished(reported(log, table), log, table)
+        own = StatementLog.begin(log, base, table)
+        statement = finished(reported(own, table), own, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
         return None
@@ -240,7 +241,7 @@ def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:
 def written_statement(
     job: WriteJob,
     entries: Sequence[RowSetEntry],
-    log: Log,
+    log: StatementLog,
     table: TableState,
     statics: StaticValues | None = None,
 ) -> Statement:
@@ -256,7 +257,7 @@ def written_statement(
 
 
 def _written_statement(
-    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
+    job: WriteJob, entries: Sequence[RowSetEntry], log: StatementLog, table: TableState
 ) -> Statement:
     if job.where is not None and job.create is None:
         return overwrites.written_overwrite(job, entries, log, table)

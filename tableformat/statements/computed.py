@@ -100,10 +100,11 @@ class ComputedWriter:
     """Writes a computed column of RowSets, in the rows that meet `where` (None: all).
 
     `rules` are the constraints that read the column, which new values are checked against. Values
-    of other columns that have expired when the table is seen count as NULL.
+    of other columns that have expired at `now_ms` count as NULL; None means that none has.
     """
 
     table: TableState
+    now_ms: int | None
     column: ComputedColumn
     where: Predicate | None
     place: WritePlace
@@ -126,7 +127,7 @@ class ComputedWriter:
         Raises InvalidInputError that names the column, or a constraint that a new value does not
         meet. Raises CorruptionError, StoreError, and whatever the function raises.
         """
-        masks = view_of_values(self.table, view.rowsets, self.table.decided_ms).masks
+        masks = view_of_values(self.table, view.rowsets, self.now_ms).masks
         seen = replace(view, columns=self.table.schema, masks=masks)
         for rowset in view.rowsets:
             found = list(select_rows(self.place.store, seen.of([rowset]), self.where))

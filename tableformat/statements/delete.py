@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from colonnade.manifests.commit.change import DeletedRows, TableRead
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.predicate import Predicate, bind
@@ -15,7 +15,7 @@ from colonnade.tableformat.statements.static_values import static_reads
 
 
 def evaluate_delete(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     where: Predicate | None,
     text: str | None = None,
@@ -40,7 +40,7 @@ def evaluate_delete(
 
 
 def find_rows(
-    log: Log, table: TableState, where: Predicate | None
+    log: StatementLog, table: TableState, where: Predicate | None
 ) -> tuple[list[DeletedRows], TableRead]:
     """Return the rows that meet `where`, by RowSet, and what had to be read to find them.
 
@@ -48,8 +48,8 @@ def find_rows(
     to what was read are a conflict. Raises the errors of `evaluate_delete`.
     """
     keep = rowset_filter(table, where)
-    chosen = by_partitions(log, table, where)
-    view = log.rowsets.view(table, rowset_filter(table, chosen), table.decided_ms)
+    chosen = by_partitions(log.plain, table, where)
+    view = log.view(table, rowset_filter(table, chosen))
     found = select_rows(log.store, view, chosen)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count

@@ -204,7 +204,7 @@ class Fill:
         return sum(unknown if each is None else each.operation is not None for each in filled)
 
     def _view(self, head: Snapshot) -> View:
-        return self._log.rowsets.view(self._plan.require_table(head), self._plan.keep)
+        return self._log.rowsets.view(self._plan.require_table(head), self._plan.keep, None)
 
     def _key(self, rowset: LiveRowSet) -> tuple[str, ...]:
         """Return the objects that decide the values. Deleted rows do not matter."""

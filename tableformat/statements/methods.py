@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from colonnade.manifests.later import later
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.given_keys import are_keys, key_rows
@@ -33,7 +33,7 @@ else:
     update = later("colonnade.tableformat.statements.update")
     upsert = later("colonnade.tableformat.statements.upsert")
 
-Evaluate = Callable[[Log, TableState, str], Statement]
+Evaluate = Callable[[StatementLog, TableState, str], Statement]
 """Evaluates a statement on a table. The third argument is the prefix of new object ids."""
 
 
@@ -76,7 +76,7 @@ class RowMethods(ABC):
         parsed = None if where is None else parse_predicate(where)
         text, counted = _text(where), count_rows or not self._deletes_unread
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             return delete.evaluate_delete(log, table, parsed, text, counted=counted)
 
         return self._run(evaluate, commit)
@@ -96,7 +96,7 @@ class RowMethods(ABC):
         parsed, text = parse_predicate(where), _text(where)
         counted = not self._deletes_unread
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             ranges.require_range(table, parsed, text or "")
             return delete.evaluate_delete(log, table, parsed, text, counted=counted)
 
@@ -122,7 +122,7 @@ class RowMethods(ABC):
         parsed = None if where is None else parse_predicate(where)
         text = _text(where)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             values = assignments.parse_assignments(set, table.schema, table.name)
             done = update.evaluate_update(log, table, values, parsed, job_id, settings, text)
             return replace(done, parameters={**done.parameters, "set": _set_text(set)})
@@ -158,7 +158,7 @@ class RowMethods(ABC):
         check_settings(settings, commit)
         given = held_rows(data, arrow_schema(self._columns))
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             rows = batch.known_columns(table, given) if ignore_unknown_columns else given
             if on is None:
                 return merge.evaluate_merge(log, table, rows, job_id, settings)
@@ -182,7 +182,7 @@ class RowMethods(ABC):
         check_settings(None, commit)
         rows = None if are_keys(data) else held_rows(data, arrow_schema(self._columns))
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             found = key_rows(data, table) if rows is None else rows
             return delete_keys.evaluate_delete_keys(log, table, found, job_id)
 

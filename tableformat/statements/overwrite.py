@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
@@ -31,7 +31,7 @@ from colonnade.tableformat.write.settings import WriteSettings
 
 
 def evaluate_overwrite_where(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     where: Predicate,
@@ -52,16 +52,16 @@ def evaluate_overwrite_where(
     columns = bind(where, table.schema).column_ids
     refuse_static(table, columns, "The condition of an overwrite cannot name")
     bound = bind(where, own.schema)
-    given = expiring(division.batches(batches), expiry_of(own, settings))
-    rows = _checked(new_rows(log, own, job_id, given), bound, text)
+    given = expiring(division.batches(batches), expiry_of(own, settings, log.present_ms))
+    rows = _checked(new_rows(log.plain, own, job_id, given), bound, text)
     with step("overwrite", own.name, "rows") as advance:
-        added = write_batches(log, own, job_id, rows, settings, advance)
+        added = write_batches(log.plain, own, job_id, rows, settings, advance)
     statement = _statement(log, own, where, added, {} if text is None else {"where": text})
     return division.joined(inserting(statement, settings))
 
 
 def written_overwrite(
-    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
+    job: WriteJob, entries: Sequence[RowSetEntry], log: StatementLog, table: TableState
 ) -> Statement:
     """Return a statement that replaces the rows that meet the job's condition by written RowSets.
 
@@ -79,7 +79,7 @@ def written_overwrite(
 
 
 def _statement(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     where: Predicate,
     added: Sequence[RowSetEntry],

@@ -15,7 +15,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.arrays.partitions import partition_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -42,7 +42,7 @@ OPERATION = "overwrite_partitions"
 
 
 def evaluate_overwrite_partitions(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     job_id: str,
@@ -54,15 +54,18 @@ def evaluate_overwrite_partitions(
     """
     division = Division(table, job_id)
     own = division.own
-    given = expiring(division.batches(batches), expiry_of(own, settings))
-    rows = new_rows(log, own, job_id, given)
+    given = expiring(division.batches(batches), expiry_of(own, settings, log.present_ms))
+    rows = new_rows(log.plain, own, job_id, given)
     with step("overwrite", own.name, "rows") as advance:
-        added = write_batches(log, own, job_id, rows, settings, advance)
+        added = write_batches(log.plain, own, job_id, rows, settings, advance)
     return division.joined(inserting(written_partitions(log, own, added, {}), settings))
 
 
 def written_partitions(
-    log: Log, table: TableState, added: Sequence[RowSetEntry], parameters: Mapping[str, str]
+    log: StatementLog,
+    table: TableState,
+    added: Sequence[RowSetEntry],
+    parameters: Mapping[str, str],
 ) -> Statement:
     """Return a statement that replaces all rows of some partitions by written RowSets.
 
@@ -72,7 +75,7 @@ def written_partitions(
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_overwritten(table, wanted)
     deleted = []
-    view = log.rowsets.view(table, keep, table.decided_ms) if added else View.stored(table)
+    view = log.view(table, keep) if added else View.stored(table)
     for rowset in view.rowsets:
         rows = _overwritten_rows(log.store, table, view, rowset, wanted)
         if rows is None or rows:

@@ -18,6 +18,7 @@ from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRangeTombstone, ForgetRangeTombstones
 from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.primary_key import key_fields
@@ -36,7 +37,7 @@ CLEAN = "clean"
 
 
 def evaluate_range(
-    log: Log, table: TableState, where: Predicate, text: str | None = None
+    log: StatementLog, table: TableState, where: Predicate, text: str | None = None
 ) -> Statement | None:
     """Return a statement that deletes the rows that meet `where` without reading them.
 
@@ -51,9 +52,9 @@ def evaluate_range(
     bound, keep = bind(where, table.schema), rowset_filter(table, where)
     regions = exact_regions(bound, table.schema)
     assert regions is not None
-    rowsets = view_of(table, log.rowsets.read(table, keep), None).rowsets
+    rowsets = view_of(table, log.plain.rowsets.read(table, keep), None).rowsets
     inside, edges = _divide(rowsets, regions, table)
-    if not edges and not _hides_more(table, inside):
+    if not edges and not _hides_more(log, table, inside):
         return None
     return Statement(
         "delete",
@@ -68,9 +69,9 @@ def evaluate_range(
     )
 
 
-def _hides_more(table: TableState, rowsets: Sequence[LiveRowSet]) -> bool:
+def _hides_more(log: StatementLog, table: TableState, rowsets: Sequence[LiveRowSet]) -> bool:
     """Return whether something of RowSets has expired when the statement sees them."""
-    stored, seen = (view_of(table, rowsets, at) for at in (None, table.decided_ms))
+    stored, seen = (view_of(table, rowsets, at) for at in (None, log.now_ms))
     return replace(seen, now_ms=None) != stored
 
 

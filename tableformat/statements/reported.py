@@ -28,7 +28,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.arrays.origins import NEW, RowOrigins
 from colonnade.manifests.commit.change import KeyGuard, TableRead
 from colonnade.manifests.errors import RepeatedMatchError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry, RowSetNumber
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.model.schema import Model, TableSchema
@@ -126,7 +126,7 @@ def decode_report(message: bytes | str) -> TaskReport:
 
 
 def reported_statement(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     kind: RowKind,
     reports: Sequence[TaskReport],
@@ -159,8 +159,8 @@ def reported_statement(
         kind,
         table,
         (
-            *find_deleted_rows(log, table, "delete", deleted),
-            *find_deleted_rows(log, table, kind, moved),
+            *find_deleted_rows(log.plain, table, "delete", deleted),
+            *find_deleted_rows(log.plain, table, kind, moved),
         ),
         (entry for report in reports for entry in report.rowsets),
         replaced=[each.operation for each in replaced if each.operation is not None],
@@ -178,7 +178,7 @@ def reported_statement(
 
 
 def found_overwrite(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     found: Sequence[TaskReport],
     added: Sequence[RowSetEntry],
@@ -193,7 +193,7 @@ def found_overwrite(
     return row_statement(
         "overwrite",
         table,
-        find_deleted_rows(log, table, "delete", _united(report.deleted for report in found)),
+        find_deleted_rows(log.plain, table, "delete", _united(report.deleted for report in found)),
         added,
         reads=(read,),
         inserted=sum(entry.rows for entry in added),

@@ -24,7 +24,7 @@ from colonnade.manifests.commit.change import (
 )
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.later import later
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -46,7 +46,7 @@ else:
 
 
 def with_static_values(
-    statement: Statement, log: Log, table: TableState, *, whole: bool = False
+    statement: Statement, log: StatementLog, table: TableState, *, whole: bool = False
 ) -> Statement:
     """Return a statement on a table with what it does to the static values.
 
@@ -86,7 +86,7 @@ class _Brought:
     are merged and written.
     """
 
-    def __init__(self, log: Log, table: TableState, brought: StaticValues) -> None:
+    def __init__(self, log: StatementLog, table: TableState, brought: StaticValues) -> None:
         self._log, self._table, self._job_id = log, table, brought.job_id
         self._planned = statics_table(table, sets=False)
         self._kept, self._given = brought.rows, brought.rows.slice(0, 0)
@@ -176,7 +176,12 @@ def agreed_values(
 
 
 def _unchanged(
-    log: Log, table: TableState, statics: TableState, brought: pa.Table, *, sets: bool = False
+    log: StatementLog,
+    table: TableState,
+    statics: TableState,
+    brought: pa.Table,
+    *,
+    sets: bool = False,
 ) -> NDArray[np.bool_]:
     """Return which rows have the values that are there; NULL counts as one if it `sets` NULL."""
     given = [each for each in static_fields(table.schema) if each.name in brought.column_names]
@@ -185,7 +190,7 @@ def _unchanged(
     key = key_fields(table.partition_key, table.schema)
     schema = TableSchema(fields=key)
     wanted = KeySet.of(brought.select(schema.names), schema, repeated=True)
-    held = Statics(key, log.rowsets.view(statics, wanted.keep))
+    held = Statics(key, log.view(statics, wanted.keep))
     known = read_values(log.store, held, given, wanted.keep)
     keys = [brought[each.name].combine_chunks() for each in key]
     unchanged = np.ones(brought.num_rows, np.bool_)
@@ -197,7 +202,7 @@ def _unchanged(
 
 
 def _check_unchanged(
-    log: Log, table: TableState, planned: TableState, kept: StaticValues, now: TableState
+    log: StatementLog, table: TableState, planned: TableState, kept: StaticValues, now: TableState
 ) -> None:
     """Refuse a statement some of whose values a concurrent writer has changed meanwhile.
 

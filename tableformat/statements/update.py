@@ -21,6 +21,7 @@ from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.codec import EPOCH_LIMIT
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
@@ -80,7 +81,7 @@ INLINE_LIMIT = 64
 
 
 def evaluate_update(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     values: Assignments,
     where: Predicate | None,
@@ -97,8 +98,8 @@ def evaluate_update(
     CorruptionError, StoreError.
     """
     keep = rowset_filter(table, where)
-    met = by_partitions(log, table, where)
-    view = log.rowsets.view(table, rowset_filter(table, met), table.decided_ms)
+    met = by_partitions(log.plain, table, where)
+    view = log.view(table, rowset_filter(table, met))
     chosen = [each for each in select_rows(log.store, view, met) if each.count]
     read = values.column_ids
     if where is not None:
@@ -136,7 +137,7 @@ _UNCHANGED = _Changed()
 
 
 def _changed(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     chosen: Sequence[Selection],
     values: Assignments,
@@ -145,7 +146,7 @@ def _changed(
 ) -> _Changed:
     own = stored_table(table)
     rules = bind_constraints(own.name, own.constraints, own.schema)
-    ids = in_place(log, own, [(c.rowset, c.count) for c in chosen], values.targets)
+    ids = in_place(log.plain, own, [(c.rowset, c.count) for c in chosen], values.targets)
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     sources = RowSources()
@@ -156,7 +157,7 @@ def _changed(
     replaced = []
     with step("update", own.name, "rows", sum(each.count for each in chosen)) as advance:
         if moved:
-            added = write_batches(log, own, job_id, batches, settings, advance, sources)
+            added = write_batches(log.plain, own, job_id, batches, settings, advance, sources)
         for each in kept:
             replaced.append(_replace(place, each, values, rules, options))
             advance(each.count)
@@ -170,7 +171,11 @@ def _changed(
 
 
 def _static_values(
-    log: Log, table: TableState, chosen: Sequence[Selection], values: Assignments, job_id: str
+    log: StatementLog,
+    table: TableState,
+    chosen: Sequence[Selection],
+    values: Assignments,
+    job_id: str,
 ) -> StaticValues:
     """Return the static values that an update sets in the partitions of the rows that it finds."""
     key = key_fields(table.partition_key, table.schema)
@@ -253,7 +258,7 @@ def replacement_options(
 
 
 def _updated(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     chosen: list[Selection],
     values: Assignments,

@@ -11,7 +11,7 @@ from pyroaring import BitMap
 
 from colonnade.manifests.arrays.origins import NEW, origins_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
@@ -41,7 +41,7 @@ _MOST_TAKEN = 2**30
 
 
 def evaluate_upsert(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     data: pa.Table,
     on: Sequence[str],
@@ -61,12 +61,12 @@ def evaluate_upsert(
         return division.joined(Statement("upsert", reads=()))
     named = key_columns(on, whole.schema)
     refuse_static(whole, (each.id for each in named.fields), "An upsert cannot find rows by")
-    source = _conformed(expiring_table(rows, expiry_of(table, settings)), table)
+    source = _conformed(expiring_table(rows, expiry_of(table, settings, log.present_ms)), table)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
     given: list[NDArray[np.int64]] = []
     origins: list[NDArray[np.int64]] = []
-    for each in find_rows(log.store, log.rowsets.view(table, keys.keep, table.decided_ms), keys):
+    for each in find_rows(log.store, log.view(table, keys.keep), keys):
         deleted.append(DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)))
         given.append(each.keys)
         origins.append(origins_of(each.rowset.id, each.rows))
@@ -80,10 +80,10 @@ def evaluate_upsert(
     sources.add(replaced)
     sources.add(np.full(len(fresh), NEW))
     wanted = _chosen(source, matched, fresh)
-    wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
+    wanted = with_identities(log.plain, table, job_id, wanted, deleted, keys.schema)
     batches = wanted.to_batches(CONFORMED_ROWS)
     with step("upsert", table.name, "rows", wanted.num_rows) as advance:
-        added = write_batches(log, table, job_id, batches, settings, advance, sources)
+        added = write_batches(log.plain, table, job_id, batches, settings, advance, sources)
     inserted = KeySet.of(chosen_table_rows(source.select(keys.schema.names), fresh), keys.schema)
     statement = row_statement(
         "upsert",

@@ -11,6 +11,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AlterSchema, Operation
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -205,9 +206,9 @@ class ColumnWork:
         options = update.replacement_options(target_of(table, log.limits), count, self.settings)
         bound = bind_constraints(table.name, table.constraints, table.schema)
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
-        seen = log.agreement.decided(base, table)
-        writer = computed.ComputedWriter(seen, column, self.where, place, options, rules)
-        keep = rowset_filter(seen, self.where)
+        now_ms = StatementLog.begin(log, base, table).now_ms
+        writer = computed.ComputedWriter(table, now_ms, column, self.where, place, options, rules)
+        keep = rowset_filter(table, self.where)
         plan = fills.FillPlan(
             self.operation,
             table,

@@ -12,6 +12,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -134,7 +135,7 @@ def commit_created(
     if rows is None:
         return commit_written(job, (), log, base, fresh=True)
 
-    def reported(log: Log, table: TableState) -> Statement:
+    def reported(log: StatementLog, table: TableState) -> Statement:
         return append.evaluate_append(log, table, rows, job.job_id)
 
     return commit_reported(job, reported, log, base, fresh=True)

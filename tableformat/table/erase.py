@@ -17,6 +17,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddRangeTombstone,
@@ -119,10 +120,10 @@ def erase(
     if dry_run:
         return _planned(table, predicate, text, all_tables=all_tables)
 
-    def stored(log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
+    def stored(log: StatementLog, base: Snapshot, state: TableState, job_id: str) -> Statement:
         # A row that has expired is hidden, and still stored. The history does not say what is
         # erased.
-        return evaluate_delete(log, replace(state, agreed=None), predicate)
+        return evaluate_delete(log.showing_expired(), state, predicate)
 
     deleted = table._run_planned(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")

@@ -24,6 +24,7 @@ from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.deletion_vector import (
     DeletionVector,
     hold_deletion_vector,
@@ -226,19 +227,12 @@ class ArrowTransaction:
             raise NotFoundError(f"Table {name!r} was dropped in this transaction.")
         return found
 
-    def _seen_table(self, table: TableId) -> TableState:
-        """Return a table as the statements of the transaction see it.
-
-        Raises NotFoundError after it was dropped, and the errors of `Agreement.time`.
-        """
-        return self._decided(self._state_of(table))
-
-    def _decided(self, table: TableState) -> TableState:
-        """Return a table as the transaction sees it, which sees all tables at one time.
+    def _log_for(self, table: TableState) -> StatementLog:
+        """Return the log for a statement on a table. All statements have one time.
 
         The first table in which something expires decides it, and costs as `Agreement.time`.
         """
-        return table if table.lifetimes is None else table.decided_at(self._time(table))
+        return StatementLog(self._log, None if table.lifetimes is None else self._time(table))
 
     def _time(self, table: TableState | None = None) -> AgreedTime:
         """Return the one time of all statements of the transaction. Costs as `Agreement.time`."""
@@ -273,12 +267,13 @@ class ArrowTransaction:
         return statement.counts if left_out else self._added(table, statement)
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
-        state = self._seen_table(table)
+        state = self._state_of(table)
         if has_batch(self._settings, state):
             return Statement("repeat", reads=())
         try:
             with self._removals_are_conflicts():
-                return finished_in_transaction(evaluate(self._log, state), self._log, state)
+                log = self._log_for(state)
+                return finished_in_transaction(evaluate(log, state), log, state)
         except ColonnadeError:
             # The error may tell something of any row, such as that its key exists.
             self._note_read(TableRead(table))
@@ -411,7 +406,8 @@ class ArrowTransactionTable(RowMethods, TableReads):
         """Plan to read rows, including those of the transaction itself; see `ArrowTable.scan`."""
         check_order(order)
         predicate = None if where is None else parse_predicate(where)
-        table, base = self._transaction._seen_table(self._table), self._transaction.base
+        table, base = self._state, self._transaction.base
+        now_ms = self._transaction._log_for(table).now_ms
 
         def noted(plan: ScanPlan, keep: Keep | None) -> None:
             used = {field.id for field in plan.output_schema.fields}
@@ -420,16 +416,14 @@ class ArrowTransactionTable(RowMethods, TableReads):
             for each in (TableRead(table.id, keep, read), *static_reads(table, read)):
                 self._transaction._note_read(each)
 
-        source = TableSource(
-            self._log, table, base, table, order, table.decided_ms, staged=True, noted=noted
-        )
+        source = TableSource(self._log, table, base, table, order, now_ms, staged=True, noted=noted)
         return source.scan(columns, predicate)
 
     def append(self, data: Any, *, settings: WriteSettings | None = None) -> RowCounts:
         """Add rows; see `ArrowTable.append`."""
         check_settings(settings, None)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             return evaluate_append(log, table, _rows(data, table), job_id, settings)
 
         return self._transaction._run_on(self._table, evaluate)
@@ -441,7 +435,7 @@ class ArrowTransactionTable(RowMethods, TableReads):
         check_settings(settings, None)
         predicate = None if where is None else parse_predicate(where)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             rows = _rows(data, table)
             if predicate is None:
                 return evaluate_overwrite(log, table, rows, job_id, settings)
@@ -456,7 +450,7 @@ class ArrowTransactionTable(RowMethods, TableReads):
         """Overwrite the partitions of `data`; see `ArrowTable.overwrite_partitions`."""
         check_settings(settings, None)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             rows = _rows(data, table)
             return evaluate_overwrite_partitions(log, table, rows, job_id, settings)
 

@@ -11,7 +11,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.later import later
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
@@ -121,7 +121,7 @@ class Writing(OpenTable, RowMethods):
         check_settings(settings, commit)
         predicate = parse_predicate(where)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data, arrow_schema(table.schema))
             return overwrite.evaluate_overwrite_where(
                 log, table, rows, predicate, job_id, settings, str(where)
@@ -144,7 +144,7 @@ class Writing(OpenTable, RowMethods):
         """
         check_settings(settings, commit)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data, arrow_schema(table.schema))
             return overwrite_partitions.evaluate_overwrite_partitions(
                 log, table, rows, job_id, settings
@@ -223,7 +223,7 @@ class Writing(OpenTable, RowMethods):
         check_settings(settings, commit)
         held = list(batches)
 
-        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
             return append.evaluate_append(log, table, held, job_id, settings)
 
         self._run(evaluate, commit)
@@ -249,11 +249,11 @@ class Writing(OpenTable, RowMethods):
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, job_id = self._snapshot, new_job_id()
-        table = self._log.agreement.decided(base, self._state)
+        table, log = self._state, StatementLog.begin(self._log, base, self._state)
         if has_batch(commit, table):
             return base.epoch
         with self._log.removals_are_conflicts("overwrite", base):
-            statement = finished(evaluate(self._log, table, job_id), self._log, table)
+            statement = finished(evaluate(log, table, job_id), log, table)
         if is_done(statement, commit, self._log, base):
             return base.epoch
         return self._written(self._log.commit(make_change(statement, table, job_id, commit), base))
@@ -270,7 +270,7 @@ class Writing(OpenTable, RowMethods):
 
     def _run_planned(
         self,
-        evaluate: Callable[[Log, Snapshot, TableState, str], Statement],
+        evaluate: Callable[[StatementLog, Snapshot, TableState, str], Statement],
         commit: CommitSettings | None = None,
     ) -> RowCounts:
         """Evaluate a statement on the newest state and commit it, again after a conflict.
@@ -282,11 +282,11 @@ class Writing(OpenTable, RowMethods):
 
         def planned(base: Snapshot) -> Change | None:
             job_id = new_job_id()
-            table = self._log.agreement.decided(base, self._location.require(base))
+            table = self._location.require(base)
             if has_batch(commit, table):
                 return None
-            statement = evaluate(self._log, base, table, job_id)
-            statement = finished(statement, self._log, table)
+            log = StatementLog.begin(self._log, base, table)
+            statement = finished(evaluate(log, base, table, job_id), log, table)
             if is_done(statement, commit, self._log, base):
                 return None
             return make_change(statement, table, job_id, commit)

@@ -59,17 +59,19 @@ class Expiry:
         return rows.set_column(found[0], names[found[0]], pc.fill_null(given, time))
 
 
-def expiry_of(table: TableState, settings: WriteSettings | None) -> Expiry | None:
+def expiry_of(
+    table: TableState, settings: WriteSettings | None, present_ms: int | None
+) -> Expiry | None:
     """Return when the rows of a write to a table expire; None if its settings do not say it.
 
-    The time counts from the present of the statement that sees the table. Raises the errors of
-    `expiry`.
+    The time counts from `present_ms`, the present of the statement in ms since 1970 UTC, which may
+    be None if nothing expires in the table. Raises the errors of `expiry`.
     """
     if settings is None or settings.ttl is None:
         return None
     column = expires_column(table.lifetimes, table.schema)
-    now_ms = 0 if column is None else table.statement_time.present_ms
-    return expiry(table.name, column, settings.ttl, now_ms)
+    assert column is None or present_ms is not None, "Rows that expire begin at a time."
+    return expiry(table.name, column, settings.ttl, present_ms or 0)
 
 
 def expires_column(lifetimes: Lifetimes | None, schema: TableSchema) -> SchemaField | None:

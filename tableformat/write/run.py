@@ -117,23 +117,25 @@ def open_writer(
     return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
 
 
-def stamped(
-    entry: RowSetEntry, written_for: TableState, written_ms: int | None = None
-) -> RowSetEntry:
-    """Return the entry with the layout and sort order that the RowSet was written for.
-
-    It also says when its rows were written, if that decides when they expire: at `written_ms`, or
-    else now. The time is in ms since 1970 UTC.
-    """
+def stamped(entry: RowSetEntry, written_for: TableState) -> RowSetEntry:
+    """Return the entry with the layout and sort order that the RowSet was written for."""
     ids = {
         "partition_layout_id": written_for.partition_layout_id,
         "sort_order_id": written_for.sort_order_id,
     }
-    entry, lives = entry.model_copy(update=ids), written_for.lifetimes
+    return entry.model_copy(update=ids)
+
+
+def dated(entry: RowSetEntry, table: TableState, written_ms: int | None) -> RowSetEntry:
+    """Return the entry that says when its rows were written, if that decides when they expire.
+
+    The time is in ms since 1970 UTC. It may be None if nothing expires in the table.
+    """
+    lives = table.lifetimes
     if lives is None or not lives.counts_from_write:
         return entry
-    written = written_for.statement_time.present_ms if written_ms is None else written_ms
-    return entry.model_copy(update={"written_ms": (written, written)})
+    assert written_ms is not None, "Rows that expire were written at a time."
+    return entry.model_copy(update={"written_ms": (written_ms, written_ms)})
 
 
 def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions:

@@ -14,6 +14,7 @@ from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.epochs.agreed import Agreement
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -51,11 +52,9 @@ def _with_grace_of_own_clock(log: Log, state: Snapshot, table: TableState) -> in
     return log.reader.query_ms(state) - table.lifetimes.grace_ms
 
 
-def _decided_by_own_clock(agreement: Agreement, state: Snapshot, table: TableState) -> TableState:
-    if table.lifetimes is None:
-        return table
-    own = max(agreement._clock.own_ms(), state.time_ms)
-    return table.decided_at(AgreedTime(own, own))
+def _begun_by_own_clock(log: Log, base: Snapshot, table: TableState) -> StatementLog:
+    now = log.reader.query_ms(base)
+    return StatementLog(log, None if table.lifetimes is None else AgreedTime(now, now))
 
 
 def _any_time(agreement: Agreement, state: Snapshot, now: int, longest_idle_ms: int) -> int:
@@ -85,7 +84,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         purge, "cutoff_ms", _with_grace_of_own_clock
     ),
     "a keyed write trusts its own clock": lambda: patch.object(
-        Agreement, "decided", _decided_by_own_clock
+        StatementLog, "begin", _begun_by_own_clock
     ),
     "the dates of the log do not contradict the only clock": lambda: patch.object(
         Agreement, "_witnessed", _any_time

@@ -200,7 +200,7 @@ def described(log: LogReader, state: Snapshot) -> dict[str, Any]:
                         plain(each.stored_entry),
                         plain(each.vector),
                     ]
-                    for each in log.rowsets.view(table).rowsets
+                    for each in log.rowsets.view(table, None, None).rowsets
                 ],
             }
             for table in state.tables.values()

@@ -101,7 +101,7 @@ def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) ->
         state["tombstones"] = [each.model_dump(mode="json") for each in table.range_tombstones]
         stored = log.rowsets.read_entries(table).to_list()
         state["clean_epochs"] = {str(each.id): each.clean_epoch for each in stored}
-        view = log.rowsets.view(table)
+        view = log.rowsets.view(table, None, None)
         state["hidden"] = {str(each.id): len(view.hidden_in(each)) for each in view.rowsets}
 
 

@@ -122,7 +122,7 @@ def add_statics(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> No
     }
     for table in snapshot.tables.values():
         assert whole_table(table, snapshot.tables.get) == table
-        view = log.rowsets.view(table)
+        view = log.rowsets.view(table, None, None)
         if view.rowsets:
             assert (view.statics is None) == (not any(f.static for f in table.schema.fields))
 

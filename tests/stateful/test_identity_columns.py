@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade import ArrowTable, ConflictError, IdentityColumn
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state import columns_fold, fold, table_fold
 from colonnade.manifests.store import MemoryStore
@@ -94,7 +95,7 @@ def begin(world: World, order: random.Random) -> None:
     """Take values, and commit later."""
     table = world.table()
     rows = world.rows(order).to_batches()
-    statement = evaluate_append(table._log, table._state, rows, JOB)
+    statement = evaluate_append(StatementLog(table._log, None), table._state, rows, JOB)
     world.waiting.append((table, guarded(statement, table._log.store, table._state)))
 
 

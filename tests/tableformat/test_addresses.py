@@ -114,7 +114,7 @@ def test_no_job_plan_history_object_or_log_shows_a_secret(
     table.delete("id < 5")
     table.optimize().executeCompaction()
     report, history = table.verify(4), list(table.history())
-    plan = plan_scan(table._log.rowsets.view(table._state), 1, ["id"])
+    plan = plan_scan(table._log.rowsets.view(table._state, None, None), 1, ["id"])
     place = table._location.address
     assert place == StoreAddress.of(PATH, OPTIONS)
     for shown in (table, table._location, table._log.store, place, report, history, plan):

@@ -84,7 +84,7 @@ def _history(table: ArrowTable) -> Iterator[Row]:
 def present_view(table: ArrowTable) -> View:
     """Return what a query sees now of the state that `table` has read."""
     log = Log(locate_existing(table._location.address).store)
-    return log.rowsets.view(table._state, now_ms=log.reader.query_ms(table._snapshot))
+    return log.rowsets.view(table._state, None, log.reader.query_ms(table._snapshot))
 
 
 def _read_rowsets(table: ArrowTable) -> list[LiveRowSet]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
@@ -29,7 +29,7 @@ def commit(job: WriteJob, base: Snapshot | None, reported: Reported) -> dict[str
         return {"epoch": TRANSACTIONS.holding(job.base).add(job, reported)}
     log, fresh = SNAPSHOTS.log(open_store(job.address)), UNSENT.take(job.transaction)
 
-    def evaluated(log: Log, table: TableState) -> Statement:
+    def evaluated(log: StatementLog, table: TableState) -> Statement:
         try:
             return reported(log, table)
         except BaseException:

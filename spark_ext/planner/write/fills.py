@@ -72,7 +72,7 @@ def plan_fill(args: Args) -> dict[str, Any]:
         reads=tuple(before.schema.field(name).id for name in args["reads"]),
         parameters=fill_parameters(target, args.get("where")),
     )
-    view = log.rowsets.view(before)
+    view = log.rowsets.view(before, None, None)
     plan = job.plan(before)
     if plan.of_all_rows:
         plan.check_room(log.limits, len(view.rowsets))

@@ -18,7 +18,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.identity import identity_columns, numbers_of, spec_of
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
@@ -164,7 +164,7 @@ def unrepeated(job: WriteJob, reported: Reported) -> Reported:
     with _LOCK:
         draws = _JOBS.get(job.transaction)
 
-    def evaluated(log: Log, table: TableState) -> Statement:
+    def evaluated(log: StatementLog, table: TableState) -> Statement:
         statement = reported(log, table)
         added = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
         if added and draws is None:

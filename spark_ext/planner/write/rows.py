@@ -14,6 +14,7 @@ from typing import Any
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColumnConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
@@ -59,7 +60,7 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     messages, statics = divided_reports(args["messages"])
     reports = [decode_report(message) for message in messages]
 
-    def changed(log: Log, table: TableState) -> Statement:
+    def changed(log: StatementLog, table: TableState) -> Statement:
         return changed_rows(
             log,
             table,
@@ -67,7 +68,7 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
             reports=reports,
             filters=args["filters"],
             keys=args["keys"],
-            replaced=replaced_rowsets(log, job, table, args.get("columns")),
+            replaced=replaced_rowsets(log.plain, job, table, args.get("columns")),
         )
 
     try:
@@ -79,7 +80,7 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed_rows(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     *,
     kind: RowKind,
@@ -121,7 +122,7 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     entries = [e for message in messages for e in decode_entries(message.encode())]
     reports = [decode_report(message) for message in args["overwritten"]]
 
-    def overwritten(log: Log, table: TableState) -> Statement:
+    def overwritten(log: StatementLog, table: TableState) -> Statement:
         keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
         read = TableRead(table.id, keep, overwrites=True)
         found = found_overwrite(log, table, reports, entries, read, job.parameters)
@@ -153,7 +154,7 @@ def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
     where = exact_predicate(args["filters"])
     job, base = _planned(args)
 
-    def deleted(log: Log, table: TableState) -> Statement:
+    def deleted(log: StatementLog, table: TableState) -> Statement:
         return evaluate_delete(log, table, where, counted=is_state(job.base))
 
     return commit(job, base, telling(deleted, args))

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -110,7 +110,7 @@ def bringing(
     if not statics.entries:
         return reported
 
-    def both(log: Log, table: TableState) -> Statement:
+    def both(log: StatementLog, table: TableState) -> Statement:
         own = reported(log, table)
         updated = own.counts.rows_updated + statics.updated
         return replace(
@@ -123,7 +123,7 @@ def bringing(
 
 
 def _values(
-    log: Log, table: TableState, job: WriteJob, statics: ReportedStatics, sets: bool
+    log: StatementLog, table: TableState, job: WriteJob, statics: ReportedStatics, sets: bool
 ) -> StaticValues:
     known = {each.id: each for each in table.schema.fields}
     fields = tuple(known[each] for each in statics.columns)
@@ -138,7 +138,7 @@ def _values(
 
 
 def _rows(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     job: WriteJob,
     statics: ReportedStatics,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.shown import LONGEST, shortened
@@ -27,7 +27,7 @@ def telling(reported: Reported, args: Mapping[str, Any]) -> Reported:
     if not texts:
         return reported
 
-    def told(log: Log, table: TableState) -> Statement:
+    def told(log: StatementLog, table: TableState) -> Statement:
         statement = reported(log, table)
         return replace(statement, parameters={**statement.parameters, **texts})
 

@@ -16,7 +16,7 @@ from pyroaring import BitMap
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -46,7 +46,9 @@ from colonnade.tableformat.write.run import open_writer, stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 
-def evaluate_delete_keys(log: Log, table: TableState, data: pa.Table, job_id: str) -> Statement:
+def evaluate_delete_keys(
+    log: StatementLog, table: TableState, data: pa.Table, job_id: str
+) -> Statement:
     """Return a statement that deletes the rows whose keys `data` has.
 
     `data` has exactly the columns of the primary key, and the sequence of a table that has one. A
@@ -61,7 +63,7 @@ def evaluate_delete_keys(log: Log, table: TableState, data: pa.Table, job_id: st
         )
     sequence = row_sequence(table)
     given = _given(table, data, sequence)
-    view = log.rowsets.view(table, given.keys.keep, table.decided_ms)
+    view = log.view(table, given.keys.keep)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", BitMap(rows))
         for each in find_rows(log.store, view, given.keys)
@@ -107,7 +109,7 @@ class _Given:
         sequence = () if self.sequence is None else (self.sequence,)
         return frozenset(each.id for each in (*self.key.fields, *sequence))
 
-    def dying(self, log: Log, found: MatchingRows) -> Integers:
+    def dying(self, log: StatementLog, found: MatchingRows) -> Integers:
         """Return the rows among some of a RowSet that are not newer than their deletions."""
         if self.sequence is None:
             return found.rows
@@ -138,7 +140,7 @@ def _given(table: TableState, data: pa.Table, sequence: SchemaField | None) -> _
 
 
 def _remembering(
-    statement: Statement, given: _Given, log: Log, table: TableState, job_id: str
+    statement: Statement, given: _Given, log: StatementLog, table: TableState, job_id: str
 ) -> Statement:
     """Return the statement that also adds tombstones.
 
@@ -163,7 +165,7 @@ def _remembering(
 
 
 def _tombstones(
-    given: _Given, sequence: SchemaField, log: Log, table: TableState, job_id: str
+    given: _Given, sequence: SchemaField, log: StatementLog, table: TableState, job_id: str
 ) -> Iterator[AddRowSet]:
     """Write the keys as RowSets without live rows. A deletion that is the oldest says nothing."""
     known = given.rows.filter(pc.is_valid(given.rows[sequence.name]))

@@ -25,7 +25,7 @@ from colonnade.manifests.commit.change import (
     origins_by_object,
 )
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.tableformat.keys.expired import stored_view
@@ -48,7 +48,7 @@ from colonnade.tableformat.write.settings import WriteSettings
 
 
 def evaluate_merge(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     data: pa.Table,
     job_id: str,
@@ -95,7 +95,7 @@ class _Merge:
 
     def __init__(
         self,
-        log: Log,
+        log: StatementLog,
         table: TableState,
         data: pa.Table,
         job_id: str,
@@ -103,7 +103,7 @@ class _Merge:
     ) -> None:
         self._merging = merging = Merging(log, table, job_id, settings)
         self._log, self._table, self.key = log, table, merging.key
-        rows = expiring_table(data, expiry_of(table, settings))
+        rows = expiring_table(data, expiry_of(table, settings, log.present_ms))
         self._every = keyed_batch(table, rows, self.key)
         self._late = Late(merging, self._every.given)
         self._begin(self._every)
@@ -114,7 +114,7 @@ class _Merge:
         self._batch = batch
         self._numbers, self._firsts = key_numbers(batch.rows, self.key)
         self._keys = self._key_set(self._firsts)
-        now = self._table.decided_ms
+        now = self._log.now_ms
         self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts), now)
         self._merging.withdraw_all()
         self._met: tuple[int, RowSets] | None = None
@@ -145,8 +145,7 @@ class _Merge:
         if self._result is not None and table.version == self._met:
             return self._result
         self._merging.check_unaltered(table)
-        now, keep = self._table.decided_ms, self._every_key.keep
-        view, buried = stored_view(self._log, table, keep, now)
+        view, buried = stored_view(self._log, table, self._every_key.keep)
         self._leave_out_late(table, buried)
         moved = self._places.follow(table, view)
         first = self._met is None

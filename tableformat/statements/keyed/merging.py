@@ -16,7 +16,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import AddedRows, DeletedRows, ResolvedRows
 from colonnade.manifests.errors import ConflictError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import TableState, as_written
@@ -32,7 +32,7 @@ from colonnade.tableformat.statements.keyed.new_keys import key_schema
 from colonnade.tableformat.statements.statement import RowCounts, write_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.identity import draws_of, identified
-from colonnade.tableformat.write.run import stamped
+from colonnade.tableformat.write.run import dated, stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 
@@ -44,7 +44,7 @@ class Merging:
 
     def __init__(
         self,
-        log: Log,
+        log: StatementLog,
         table: TableState,
         job_id: str,
         settings: WriteSettings | None,
@@ -79,7 +79,7 @@ class Merging:
         sources.add(meeting.origins)
         with step("upsert", self.table.name, "rows", meeting.key_count) as advance:
             self._written += write_batches(
-                self.log, self.table, self._job_id, rows, self._settings, advance, sources
+                self.log.plain, self.table, self._job_id, rows, self._settings, advance, sources
             )
         self._origins.update(sources.found)
 
@@ -121,7 +121,7 @@ class Merging:
         known = {**self._origins, **origins}
         added = (
             AddedRows(
-                stamped(each, self.table),
+                dated(stamped(each, self.table), self.table, self.log.present_ms),
                 self.lost(each),
                 known.get(each.object, RowOrigins(each.rows)),
             )
@@ -146,5 +146,5 @@ class Merging:
             for batch in meeting.inserted():
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)
             return
-        draws = draws_of(self.log, self.table, self._job_id)
+        draws = draws_of(self.log.plain, self.table, self._job_id)
         yield from identified(meeting.inserted(), self.table.name, self.table.schema, draws)

@@ -29,7 +29,7 @@ from colonnade.manifests.commit.change import (
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
@@ -56,7 +56,7 @@ Leaving = Mapping[int, FrozenBitMap]
 """The rows of a table that a statement deletes, by RowSet id."""
 
 
-def compared(statement: Statement, log: Log, table: TableState) -> Statement:
+def compared(statement: Statement, log: StatementLog, table: TableState) -> Statement:
     """Return a statement that adds no row whose key is taken, at this state or at its slot.
 
     A plain write does with such rows what `on_duplicate_of` says; any other statement is refused.
@@ -73,7 +73,7 @@ def compared(statement: Statement, log: Log, table: TableState) -> Statement:
     return replace(after, keyed=KeyedRows(table.id, comparison.resolve)) if found.added else after
 
 
-def compared_once(statement: Statement, log: Log, table: TableState) -> Statement:
+def compared_once(statement: Statement, log: StatementLog, table: TableState) -> Statement:
     """Return a statement that adds no row whose key is taken at this state.
 
     A concurrent writer that adds one of the keys before the slot is a conflict. All else is as
@@ -103,7 +103,7 @@ def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
 
 
 def _comparison(
-    log: Log, table: TableState, statement: Statement
+    log: StatementLog, table: TableState, statement: Statement
 ) -> _Comparison | written_merge.WrittenMerge:
     if on_duplicate_of(statement, table) != "merge":
         return _Comparison(log, table, statement)
@@ -154,7 +154,7 @@ class _Comparison:
     of the table that has expired when the statement sees it is deleted, and its key is free.
     """
 
-    def __init__(self, log: Log, table: TableState, statement: Statement) -> None:
+    def __init__(self, log: StatementLog, table: TableState, statement: Statement) -> None:
         self._log = log
         self._table = table
         self._written = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
@@ -231,7 +231,7 @@ class _Comparison:
         """Return the RowSets of a state whose bounds allow some keys, with their expired rows."""
         if self._alone:
             return View.stored(table)
-        return stored_view(self._log, table, keep, self._table.decided_ms)[0]
+        return stored_view(self._log, table, keep)[0]
 
     def _look_at(
         self, part: NewKeys, table: TableState, found: MatchingRows, gone: FrozenBitMap | None
@@ -239,7 +239,7 @@ class _Comparison:
         """Let new rows meet the rows of a RowSet that have their keys, besides those `gone`."""
         left = found.rows if gone is None else _without(found.rows, gone)
         stays = np.isin(found.rows, left)
-        now = self._table.decided_ms
+        now = self._log.now_ms
         expired = are_expired(self._log.store, table, found.rowset, found.rows, now)
         self._meet(part, found.keys[stays & ~expired])
         if len(rows := found.rows[stays & expired]):

@@ -21,7 +21,7 @@ from colonnade.manifests.arrays.origins import NEW, RowOrigins
 from colonnade.manifests.commit.change import KeyGuard, ResolvedRows, TableRead
 from colonnade.manifests.errors import RepeatedMatchError
 from colonnade.manifests.ids import job_id_of
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState, as_written
 from colonnade.manifests.state.view import View
@@ -60,7 +60,7 @@ class WrittenMerge:
 
     def __init__(
         self,
-        log: Log,
+        log: StatementLog,
         table: TableState,
         written: Sequence[RowSetEntry],
         given: Given | None,
@@ -88,7 +88,7 @@ class WrittenMerge:
     def _begin(self, parts: Sequence[NewKeys]) -> None:
         """Meet the table with these keys, from the first state on."""
         self._parts = [
-            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts), self._table.decided_ms))
+            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts), self._log.now_ms))
             for part in parts
         ]
         self._merging.begin_again()
@@ -127,11 +127,10 @@ class WrittenMerge:
         if table.version != self._met:
             self._merging.check_unaltered(table)
             # Without any other rows, what was deleted before does not matter either.
-            now = self._table.decided_ms
             found = [
                 (View.stored(table), list[LiveRowSet]())
                 if self._alone
-                else stored_view(self._log, table, part.keys.keep, now)
+                else stored_view(self._log, table, part.keys.keep)
                 for part, _ in self._every
             ]
             self._leave_out_late(table, [buried for _, buried in found])

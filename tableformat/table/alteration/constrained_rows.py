@@ -44,10 +44,12 @@ class ConstrainedRows:
         after = self._log.preview(change, base).tables[table.id]
         met = set[_Values]()
         if self._known is not None and self._known.schema == table.schema:
-            met = {_values(each) for each in self._log.rowsets.view(self._known).rowsets}
+            met = {
+                _values(each) for each in self._log.rowsets.view(self._known, None, None).rowsets
+            }
         for rule in bind_constraints(after.name, self._added, after.schema):
             violated = Not(parse_predicate(rule.text))
-            view = self._log.rowsets.view(after, rowset_filter(after, violated))
+            view = self._log.rowsets.view(after, rowset_filter(after, violated), None)
             new = view.of(each for each in view.rowsets if _values(each) not in met)
             plan = plan_scan(new, base.epoch, rule.columns or None, violated)
             for batch in read_plan(self._log.store, plan):

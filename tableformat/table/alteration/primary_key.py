@@ -138,7 +138,7 @@ def check_keys_differ(log: Log, table: TableState) -> None:
     have each; CorruptionError, StoreError.
     """
     key = TableSchema(fields=key_fields(table.primary_key, table.schema))
-    found = list(islice(repeated_keys(log.store, log.rowsets.view(table), key), _SHOWN))
+    found = list(islice(repeated_keys(log.store, log.rowsets.view(table, None, None), key), _SHOWN))
     if found:
         shown = "; ".join(f"{each.text} ({each.rows} rows)" for each in found)
         raise InvalidInputError(

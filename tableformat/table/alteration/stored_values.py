@@ -123,7 +123,7 @@ def check_values(log: Log, base: Snapshot, table: TableState, demands: Demands) 
                 )
             continue
         predicate = _suspects(demand, places)
-        view = log.rowsets.view(table, rowset_filter(table, predicate))
+        view = log.rowsets.view(table, rowset_filter(table, predicate), None)
         plan = plan_scan(view, base.epoch, [places[0].name], predicate)
         for batch in read_plan(log.store, plan):
             if demand.is_broken(_values_at(batch.column(0), places)):

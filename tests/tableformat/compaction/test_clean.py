@@ -42,7 +42,7 @@ def filled() -> ArrowTable:
 
 def hidden(table: ArrowTable) -> list[int]:
     """How many regions readers hide of each RowSet."""
-    view = table._log.rowsets.view(table._state)
+    view = table._log.rowsets.view(table._state, None, None)
     return [len(view.hidden_in(each)) for each in view.rowsets]
 
 

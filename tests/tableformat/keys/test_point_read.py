@@ -43,7 +43,7 @@ def made() -> ArrowTable:
 
 def test_one_key_costs_few_requests_behind_a_network(made: ArrowTable) -> None:
     store = FarStore(made._log.store)
-    view = Log(store).rowsets.view(made._state)
+    view = Log(store).rowsets.view(made._state, None, None)
     keys = keys_of(made, [123_457])
     with store.counted() as cost:
         [(numbers, rows)] = OpenRowSets().read(store, view, keys, made._state.schema)
@@ -60,7 +60,7 @@ def test_one_key_costs_few_requests_behind_a_network(made: ArrowTable) -> None:
 
 def test_rowsets_that_were_read_before_cost_neither_end_nor_index(made: ArrowTable) -> None:
     store, opened = FarStore(made._log.store), OpenRowSets()
-    view = Log(store).rowsets.view(made._state)
+    view = Log(store).rowsets.view(made._state, None, None)
     for value in (123_457, 123_458, 30_000):
         with store.counted() as cost:
             found = opened.read(store, view, keys_of(made, [value]), made._state.schema)
@@ -70,7 +70,7 @@ def test_rowsets_that_were_read_before_cost_neither_end_nor_index(made: ArrowTab
 
 def test_a_key_that_no_row_has_costs_no_block(made: ArrowTable) -> None:
     store = FarStore(made._log.store)
-    view = Log(store).rowsets.view(made._state)
+    view = Log(store).rowsets.view(made._state, None, None)
     missing = keys_of(made, [2 * ROWS + 10])
     with store.counted() as cost:
         assert not list(OpenRowSets().read(store, view, missing, made._state.schema))
@@ -80,7 +80,7 @@ def test_a_key_that_no_row_has_costs_no_block(made: ArrowTable) -> None:
 def test_no_more_rowsets_are_read_once_each_key_has_its_row(made: ArrowTable) -> None:
     store = FarStore(made._log.store)
     store.parallel = 1
-    view = Log(store).rowsets.view(made._state)
+    view = Log(store).rowsets.view(made._state, None, None)
     newest = f"{view.rowsets[1].entry.object}.rowset"
     keys = KeySet.of(
         pa.table({"id": [1, 2 * ROWS - 1, 1]}),

@@ -42,7 +42,7 @@ def two_rowsets() -> ArrowTable:
 
 
 TABLE = two_rowsets()
-VIEW = TABLE._log.rowsets.view(TABLE._state)
+VIEW = TABLE._log.rowsets.view(TABLE._state, None, None)
 
 
 def plan_of(where: str) -> ScanPlan:

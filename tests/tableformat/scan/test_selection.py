@@ -44,7 +44,7 @@ def made() -> tuple[FaultyStore, ArrowTable]:
 
 
 STORE, TABLE = made()
-VIEW = TABLE._log.rowsets.view(TABLE._state)
+VIEW = TABLE._log.rowsets.view(TABLE._state, None, None)
 
 
 def selected(text: str | None) -> list[Selection]:

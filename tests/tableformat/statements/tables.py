@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from colonnade import ArrowTable
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
@@ -80,3 +81,8 @@ def ids(table: ArrowTable) -> list[int]:
 
 def found(table: ArrowTable, where: str) -> list[dict[str, Any]]:
     return sorted(table.scan(where=where).to_arrow().to_pylist(), key=lambda r: r["id"])
+
+
+def log_of(table: ArrowTable) -> StatementLog:
+    """The log for a statement on the state of a table that was read last."""
+    return StatementLog.begin(table._log, table._snapshot, table._state)

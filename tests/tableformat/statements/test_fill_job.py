@@ -61,7 +61,7 @@ def written(table: ArrowTable, job: FillJob, plan: FillPlan, rowset: LiveRowSet)
     store = table._log.store
     place = WritePlace(store, plan.table.id, plan.table.prefix, job.write.job_id, 1024)
     column = by_function(plan.table, plan.target, lambda batch: pc.multiply(batch["id"], 2), ["id"])
-    writer = ComputedWriter(plan.table, column, None, place, WriteOptions())
+    writer = ComputedWriter(plan.table, None, column, None, place, WriteOptions())
     [done] = writer.write(table._snapshot, View.stored(plan.table, [rowset]))
     assert done.operation is not None
     stored = {

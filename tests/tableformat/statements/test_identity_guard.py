@@ -12,6 +12,7 @@ from colonnade import ArrowTable, ConflictError, IdentityColumn
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.statement import Statement, make_change
+from tests.tableformat.statements.tables import log_of
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
 
@@ -28,7 +29,7 @@ def rows(*ids: int | None) -> pa.Table:
 
 def evaluated(table: ArrowTable, *ids: int | None) -> Statement:
     """An append that has its values and waits for its slot."""
-    statement = evaluate_append(table._log, table._state, rows(*ids).to_batches(), "ab" * 8)
+    statement = evaluate_append(log_of(table), table._state, rows(*ids).to_batches(), "ab" * 8)
     return guarded(statement, table._log.store, table._state)
 
 

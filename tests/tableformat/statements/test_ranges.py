@@ -11,6 +11,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.ranges import evaluate_range
@@ -54,7 +55,7 @@ def test_a_range_costs_one_small_epoch_and_reads_no_row(tmp_path: Path) -> None:
     whole.append(rows(1, 200_000))
     store = FaultyStore(whole._log.store)
     where = parse_predicate("device = 7 AND ts < 20")
-    assert evaluate_range(Log(store), whole._state, where) is not None
+    assert evaluate_range(StatementLog(Log(store), None), whole._state, where) is not None
     assert not store.trace
     done = whole.delete_range("device = 7 AND ts < 20")
     assert done.rows_deleted is None

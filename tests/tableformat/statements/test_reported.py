@@ -19,6 +19,7 @@ from colonnade.manifests.arrays.origins import NEW, encode_origins
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.statements.reported import TaskReport, decode_report, reported_statement
@@ -64,7 +65,9 @@ class World:
 
     def merge(self, *reports: TaskReport, keys: tuple[str, ...] = ("id",)) -> Statement:
         read = TableRead(self.state.id)
-        return reported_statement(self.log, self.state, "merge", reports, read, keys)
+        return reported_statement(
+            StatementLog(self.log, None), self.state, "merge", reports, read, keys
+        )
 
     def commit(self, statement: Statement) -> None:
         self.log.commit(make_change(statement, self.state, new_job_id()), self.base)

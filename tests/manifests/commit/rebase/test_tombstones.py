@@ -95,7 +95,7 @@ def visible_ids(log: Log, state: Snapshot | None = None) -> set[int]:
     """The ids of the rows that a reader shows."""
     table = (state or log.reader.read_head()).table("orders")
     found: list[int] = []
-    view = log.rowsets.view(table)
+    view = log.rowsets.view(table, None, None)
     for rowset in view.rowsets:
         stated = rowset.entry.statistics[1]
         assert stated.min is not None
@@ -394,7 +394,7 @@ def test_a_compaction_that_no_tombstone_overtakes_says_nothing_of_them() -> None
 def forgetting(log: Log, base: Snapshot) -> Change:
     """Names the rows of all tombstones, and forgets these."""
     table = base.table("orders")
-    rows, view = [], log.rowsets.view(table)
+    rows, view = [], log.rowsets.view(table, None, None)
     for rowset in view.rowsets:
         first = int(str(rowset.entry.statistics[1].min)[2:])
         inside = BitMap(each - first for each in GONE if 0 <= each - first < rowset.entry.rows)

@@ -75,7 +75,7 @@ class World:
     def check(self, tool: ReadTool) -> None:
         found = self.table.scan().to_arrow()
         assert same_rows(found, self.expected())
-        view = self.table._log.rowsets.view(self.table._state, now_ms=self.clock.now_ms)
+        view = self.table._log.rowsets.view(self.table._state, None, self.clock.now_ms)
         plan = plan_scan(view, self.table.epoch)
         columns = spark_schema(self.schema)
         for share in split_plan(plan, SHARE_BYTES):

@@ -38,7 +38,7 @@ from tests.tableformat.verify.damaged import flip
 
 def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[Any]]:
     """The rows between two cuts at a time, which is what fits into an answer of the JVM."""
-    plan = plan_scan(table._log.rowsets.view(table._state), table.epoch)
+    plan = plan_scan(table._log.rowsets.view(table._state, None, None), table.epoch)
     shown = spark_schema(table._state.schema)
     for part in split_plan(plan, target_bytes=1):
         yield tool.rows(str(url), part.model_dump(mode="json", exclude_none=True), shown)

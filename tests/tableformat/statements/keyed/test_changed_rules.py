@@ -16,7 +16,7 @@ from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.settings import OnDuplicate
-from tests.tableformat.statements.tables import another, made
+from tests.tableformat.statements.tables import another, log_of, made
 
 SCHEMA = pa.schema([("k", pa.int64()), ("n", pa.int64())])
 
@@ -83,8 +83,8 @@ def planned_append(table: ArrowTable, policy: OnDuplicate, new: pa.Table) -> Cal
     """Compare new rows with the present state, and return what commits them."""
     base, job_id = table._refresh(), new_job_id()
     settings = WriteSettings(on_duplicate=policy)
-    found = evaluate_append(table._log, table._state, new.to_batches(), job_id, settings)
-    change = make_change(finished(found, table._log, table._state), table._state, job_id)
+    found = evaluate_append(log_of(table), table._state, new.to_batches(), job_id, settings)
+    change = make_change(finished(found, log_of(table), table._state), table._state, job_id)
     return lambda: table._log.commit(change, base)
 
 

@@ -19,6 +19,7 @@ from colonnade.manifests.commit.change import Change, KeyGuard
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.tableformat.compaction import run as compaction
@@ -129,7 +130,7 @@ class Run:
         """Upsert rows, or append what tasks have written, up to the commit."""
         rows, columns = self._rows()
         base, job_id = writer._refresh(), new_job_id()
-        log, state = writer._log, writer._state
+        log, state = StatementLog(writer._log, None), writer._state
         mode: OnDuplicate = self.rng.choice(("merge", "merge", "ignore", "error"))
         if mode == "merge" and self.rng.random() < 0.5:
             statement = evaluate_merge(log, state, table_of(rows, columns), job_id)
@@ -137,7 +138,7 @@ class Run:
             cut = self.rng.randrange(len(rows) + 1)
             parts = [part for part in (rows[:cut], rows[cut:]) if part]
             settings = WriteSettings(on_duplicate=mode)
-            statement = written(log, state, job_id, parts, columns, settings)
+            statement = written(log.plain, state, job_id, parts, columns, settings)
         try:
             statement = finished(statement, log, state)
         except InvalidInputError:

@@ -27,7 +27,7 @@ from colonnade.tableformat.table.alteration import (
     WidenColumn,
 )
 from colonnade.tableformat.table.transaction import ArrowTransaction
-from tests.tableformat.statements.tables import another, made
+from tests.tableformat.statements.tables import another, log_of, made
 
 SCHEMA = pa.schema(
     [
@@ -110,8 +110,10 @@ def test_an_upsert_that_meets_a_deletion_at_its_slot_leaves_its_late_rows_out(ro
     base, log = table._refresh(), table._log
     batch = data((1, 6, "late"), (2, 6, "late"), (3, 6, "new"), (4, 2, "D"))
     if road == "upsert":
-        statement = evaluate_merge(log, table._state, batch, new_job_id())
-        planned = make_change(finished(statement, log, table._state), table._state, new_job_id())
+        statement = evaluate_merge(log_of(table), table._state, batch, new_job_id())
+        planned = make_change(
+            finished(statement, log_of(table), table._state), table._state, new_job_id()
+        )
         another(table).delete_keys(keys((1, 7), (2, 7)))
         log.commit(planned, base)
     else:
@@ -142,8 +144,12 @@ def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() ->
     table = empty()
     table.upsert(data((1, 5, "a")))
     base, log = table._refresh(), table._log
-    statement = evaluate_delete_keys(log, table._state, keys((1, 7), (2, 7), (3, 7)), new_job_id())
-    planned = make_change(finished(statement, log, table._state), table._state, new_job_id())
+    statement = evaluate_delete_keys(
+        log_of(table), table._state, keys((1, 7), (2, 7), (3, 7)), new_job_id()
+    )
+    planned = make_change(
+        finished(statement, log_of(table), table._state), table._state, new_job_id()
+    )
     another(table).upsert(data((2, 6, "older"), (3, 8, "newer")))
     with pytest.raises(ConflictError, match="Keys that the statement inserts were added"):
         log.commit(planned, base)
@@ -244,8 +250,10 @@ def test_columns_may_be_renamed_and_widened_and_another_key_forgets() -> None:
 def test_a_change_of_the_sequence_while_keys_are_deleted_is_a_conflict() -> None:
     table = empty()
     base, log = table._refresh(), table._log
-    statement = evaluate_delete_keys(log, table._state, keys((1, 7)), new_job_id())
-    planned = make_change(finished(statement, log, table._state), table._state, new_job_id())
+    statement = evaluate_delete_keys(log_of(table), table._state, keys((1, 7)), new_job_id())
+    planned = make_change(
+        finished(statement, log_of(table), table._state), table._state, new_job_id()
+    )
     operation = SetProperties(table=table._state.id, set={}, remove=("sequence",))
     log.commit(Change(new_transaction_id(), "alter", (operation,)), base)
     with pytest.raises(ConflictError, match="The key or the sequence of table 't' has changed"):

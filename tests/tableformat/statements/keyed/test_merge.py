@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
@@ -58,7 +58,7 @@ def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) 
     rival = another(table)
     tries: list[Statement] = []
 
-    def evaluate(log: Log, _: Snapshot, state: TableState, job_id: str) -> Statement:
+    def evaluate(log: StatementLog, _: Snapshot, state: TableState, job_id: str) -> Statement:
         statement = evaluate_merge(log, state, table_of(mine, columns), job_id)
         if not tries:
             for _change in range(rng.randrange(1, 4)):

@@ -12,7 +12,7 @@ from colonnade.manifests.model.column_properties import by_id
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.statement import write_batches
-from tests.tableformat.statements.tables import made, rows
+from tests.tableformat.statements.tables import log_of, made, rows
 
 JOB = "0" * 16
 
@@ -22,7 +22,7 @@ def test_lost_rows_are_left_out_and_a_rowset_of_lost_rows_is_not_added() -> None
     state = table._state
     first = write_batches(table._log, state, JOB, rows(1, 2, 3).to_batches())
     other = write_batches(table._log, state, JOB, rows(4).to_batches())
-    merging = Merging(table._log, state, JOB, None, (*first, *other))
+    merging = Merging(log_of(table), state, JOB, None, (*first, *other))
     merging.lose(first[0], [1])
     merging.lose(other[0], [0])
     # Nothing of this was written by the merge itself.
@@ -37,7 +37,7 @@ def test_lost_rows_are_left_out_and_a_rowset_of_lost_rows_is_not_added() -> None
 
 def test_a_table_that_merges_in_another_way_is_a_conflict() -> None:
     table = made(key=("id",))
-    merging = Merging(table._log, table._state, JOB, None)
+    merging = Merging(log_of(table), table._state, JOB, None)
     merging.check_unaltered(table._state)
     merging.check_unaltered(replace(table._state, stored_properties={"comment": "other"}))
     stated = by_id({"merge.text": "first"}, table._state.schema)

@@ -16,7 +16,7 @@ KEYS = (3, 7, 55, 105)
 def moved(places: KeyPlaces, table: ArrowTable) -> list[int]:
     """The keys that have moved since the last call, and what is known of all of them."""
     table.refresh()
-    mask = places.follow(table._state, table._log.rowsets.view(table._state))
+    mask = places.follow(table._state, table._log.rowsets.view(table._state, None, None))
     return [key for key, each in zip(KEYS, mask, strict=True) if each]
 
 

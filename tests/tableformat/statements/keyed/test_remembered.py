@@ -33,7 +33,7 @@ from tests.tableformat.statements.keyed.test_late import (
     tombstones,
     words,
 )
-from tests.tableformat.statements.tables import another, made
+from tests.tableformat.statements.tables import another, log_of, made
 
 
 def compact(table: ArrowTable) -> None:
@@ -105,8 +105,8 @@ def test_keys_are_deleted_beside_a_compaction_of_tombstones_in_one_try() -> None
     for number in range(3):
         table.delete_keys(keys((number, 7)))
     log, base = table._log, table._refresh()
-    statement = evaluate_delete_keys(log, table._state, keys((1, 9)), "0" * 16)
-    planned = make_change(finished(statement, log, table._state), table._state, "0" * 16)
+    statement = evaluate_delete_keys(log_of(table), table._state, keys((1, 9)), "0" * 16)
+    planned = make_change(finished(statement, log_of(table), table._state), table._state, "0" * 16)
     compact(table)
     log.commit(planned, base)
     assert tombstones(table) == [3, 1]

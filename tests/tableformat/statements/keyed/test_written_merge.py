@@ -7,7 +7,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.transaction import ArrowTransaction
@@ -38,8 +38,8 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
     rival = another(table)
     tries: list[Statement] = []
 
-    def evaluate(log: Log, _: Snapshot, state: TableState, job_id: str) -> Statement:
-        statement = written(log, state, job_id, parts, columns, MERGE)
+    def evaluate(log: StatementLog, _: Snapshot, state: TableState, job_id: str) -> Statement:
+        statement = written(log.plain, state, job_id, parts, columns, MERGE)
         if not tries and not in_transaction:
             for _change in range(rng.randrange(3)):
                 change_at_random(rival, world, rng)
@@ -50,7 +50,8 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
         with ArrowTransaction(table._log, table._snapshot) as transaction:
             state = table._state
             transaction._run_on(
-                state.id, lambda log, t, job_id: written(log, t, job_id, parts, columns, MERGE)
+                state.id,
+                lambda log, t, job_id: written(log.plain, t, job_id, parts, columns, MERGE),
             )
         table.refresh()
     else:
