@@ -74,7 +74,6 @@ from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import check_missing
-from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.reading.reader import LogReader
@@ -362,15 +361,12 @@ class Log:
         change: Change,
         base: Snapshot,
         earlier: Mapping[TableId, TableState | None] = MappingProxyType({}),
-        whole: Callable[[], Change] | None = None,
     ) -> Snapshot:
         """Return the state that a change would leave right after its base.
 
         `earlier` are tables as earlier previews on the same base have left them; None means a
         dropped table. So a writer with many statements previews each table and each statement by
-        itself. If the change goes on with a table of `earlier`, `whole` makes the change of that
-        table since the base, which is needed where the state is lost. Commits nothing and writes no
-        object. Raises as `commit`.
+        itself. Commits nothing and writes no object. Raises as `commit`.
         """
         before = replace(base, tables=with_changes(base.tables, earlier, base.epoch))
         change = with_static_values(change, before)
@@ -378,12 +374,10 @@ class Log:
         check_head(change, before, before, self.reader.keeps)
         with self.removals_are_conflicts(change, base):
             carried = begin(change, before, self.reader, stored=False)
-            state = _fold_own(before, self._next_epoch(carried, before))
-        # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
-        # is lost, tables must be read from the log as of the base, not as of that epoch.
-        again = partial(self._again, whole or (lambda: change), base, earlier)
+            epoch = self._next_epoch(carried, before)
+            state = _fold_own(before, epoch)
         changed = {
-            id_: replace(table, read_again=partial(again, id_))
+            id_: replace(table, previews=(*table.previews, epoch))
             for id_, table in state.held_tables().items()
             if table and table.changed_epoch > base.epoch and table is not earlier.get(id_)
         }
@@ -392,26 +386,6 @@ class Log:
             table = changed.get(owner) or state.tables[owner]
             changed[owner] = replace(table, statics=statics)
         return replace(state, tables=with_changes(state.tables, changed, base.epoch))
-
-    def _again(
-        self,
-        change: Callable[[], Change],
-        base: Snapshot,
-        earlier: Mapping[TableId, TableState | None],
-        table: TableId,
-        error: ColonnadeError,
-    ) -> TableState:
-        """Return a table of the preview of a change, read from the log, or raise the error."""
-        # The change makes a table and its static values.
-        others = {
-            key: each
-            for key, each in earlier.items()
-            if key not in with_own_statics(table) and table not in with_own_statics(key)
-        }
-        state = self.reader.follower.replay(base.database, error, base.epoch)
-        if state.epoch > base.epoch:
-            raise error
-        return self.preview(change(), state, others).tables[table]
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
         """Store a committed state as a checkpoint, and return the stored state.

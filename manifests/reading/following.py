@@ -179,7 +179,7 @@ class LogFollower:
             raise error
         first = self.read_first()
         if first.database != database:
-            raise self._replaced() from error
+            raise self.replaced() from error
         state = self.advance(self.read_floor(first), epoch)
         if state.epoch < epoch:
             raise error
@@ -221,7 +221,7 @@ class LogFollower:
         slots = SlotReader(self.store, ahead=AHEAD, far=True)
         first = self.read_first()
         if first.database != state.database:
-            raise self._replaced()
+            raise self.replaced()
         floor = self.read_floor(first, slots)
         return (floor if floor.epoch > state.epoch else None), slots
 
@@ -253,7 +253,8 @@ class LogFollower:
         except (CorruptionError, NotFoundError) as error:  # A vacuum may have removed its tables.
             raise CorruptionError(f"{self.store.locate(MANIFEST)}: {error.message}") from error
 
-    def _replaced(self) -> NotFoundError:
+    def replaced(self) -> NotFoundError:
+        """Return the error for a state of a database that is not there any more."""
         return NotFoundError(
             f"The database at {self.store.url} was removed or replaced; open it again."
         )

@@ -20,6 +20,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.reading.following import LogFollower
+from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import Statics, View
 
@@ -97,10 +98,14 @@ class LiveRowSets:
 
         Above the floor a segment is only a cache. The log has the same RowSets without it.
         """
-        if table.read_again is not None:
-            return table.read_again(error)
-        follower = self._follower
-        state = follower.advance(follower.read_floor(), table.changed_epoch)
+        previews, follower = table.previews, self._follower
+        # The slot of a preview may have the epoch of a concurrent writer.
+        target = previews[0].epoch - 1 if previews else table.changed_epoch
+        state = follower.advance(follower.read_floor(), target)
+        if previews and state.transaction != previews[0].previous:
+            raise error if state.epoch > target else follower.replaced()
+        for each in previews:
+            state = replace(state, tables=apply_epoch(state, each).tables)
         again = state.tables.get(table.id)
         if again is None or again.changed_epoch != table.changed_epoch:
             raise error

@@ -22,6 +22,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
@@ -227,9 +228,8 @@ class TableState:
     if the table never had a static column. Then `statics` is the table of static values at the same
     epoch. In that table, `statics_of` is the id of the table that it belongs to.
 
-    `read_again` belongs to a table of a state that is not in the log, such as that of a
-    transaction. It takes the error of a read of a checkpoint, and returns the same table from the
-    log alone. It raises this error if the log does not help, and NotFoundError.
+    `previews` are epochs that are not in the log, such as those of a transaction. The table is as
+    they leave it, one after another, right after the state of the log before the first of them.
     """
 
     id: TableId
@@ -256,9 +256,11 @@ class TableState:
     partition_key: PrimaryKey = ()
     statics: TableState | None = None
     statics_of: TableId | None = None
-    read_again: Callable[[ColonnadeError], TableState] | None = field(
-        default=None, compare=False, repr=False
-    )
+    previews: tuple[Epoch, ...] = field(default=(), compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        # At an epoch, a table has one state; a preview may have another one.
+        return hash((self.id, self.changed_epoch))
 
     @property
     def properties(self) -> Mapping[str, str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -309,7 +308,6 @@ class ArrowTransaction:
         owner = table if known is None or known.statics_of is None else known.statics_of
         # A table and its static values are designed together.
         both = with_own_statics(owner)
-        whole = partial(self._change, plan.only(both), self._hold_vector)
         touched = [TableId(key) for each in self._plan.touched for key in with_own_statics(each)]
         others = {
             key: before.tables.get(key)
@@ -318,12 +316,11 @@ class ArrowTransaction:
         }
         if more is None:
             apart = {key: each for key, each in others.items() if key not in both}
-            after = self._log.preview(whole(), self._base, apart)
+            whole = self._change(plan.only(both), self._hold_vector)
+            after = self._log.preview(whole, self._base, apart)
         else:
             step = self._change(TransactionPlan(work={table: more}), self._hold_vector)
-            after = self._log.preview(
-                step, self._base, {**others, table: before.tables[table]}, whole
-            )
+            after = self._log.preview(step, self._base, {**others, table: before.tables[table]})
         self._state = after
         self._plan = plan
 

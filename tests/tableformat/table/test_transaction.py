@@ -469,7 +469,7 @@ def described(log: Log, state: Snapshot) -> dict[str, Any]:
     """Return all that a state says of its tables, with deleted rows in place of vectors."""
     return {
         table.name: (
-            replace(table, rowsets=RowSets(), read_again=None),
+            replace(table, rowsets=RowSets()),
             [with_deleted_rows(log, table, rowset) for rowset in log.rowsets.read(table)],
         )
         for table in map(state.table, state.table_names().values())
