@@ -16,8 +16,9 @@ from colonnade.manifests.model.schema import NameReference, TableSchema, walk
 def present_text(sql: str, references: Sequence[NameReference], schema: TableSchema) -> str:
     """Return a text with the names that its columns have in a schema.
 
-    A name that still is the same, but perhaps for its case, stays as it was written. A column that
-    the schema does not have keeps its stated name.
+    A name that still is the same, but perhaps for the case of letters A to Z, stays as it was
+    written: engines do not agree about the case of other letters. A column that the schema does not
+    have keeps its stated name.
     """
     if not references:
         return sql
@@ -26,7 +27,7 @@ def present_text(sql: str, references: Sequence[NameReference], schema: TableSch
         end = each.offset + each.length
         written = unquoted(sql[each.offset : end])
         name = names.get(each.field, written)
-        if name.casefold() != written.casefold():
+        if name.encode().lower() != written.encode().lower():  # of bytes: A to Z alone
             quoted = name.replace("`", "``")
             sql = f"{sql[: each.offset]}`{quoted}`{sql[end:]}"
     return sql

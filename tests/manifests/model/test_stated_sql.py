@@ -35,6 +35,14 @@ def test_a_name_that_has_changed_is_put_in_the_place_of_the_stated_one(
     assert present_text("A < `b`", (), columns(*names)) == "A < `b`"
 
 
+@pytest.mark.parametrize("name", ["ß", "\u017fs", "s\u017f", "ẞ"])
+def test_a_name_that_spark_would_not_find_is_replaced(name: str) -> None:
+    """Python calls these names equal to `ss` in another case, and Spark does not."""
+    at = NameReference(offset=0, length=2, field=1)
+    assert present_text("SS > 0", (at,), columns(name)) == f"`{name}` > 0"
+    assert present_text("SS > 0", (at,), columns("Ss")) == "SS > 0"
+
+
 @pytest.mark.parametrize("places", [(LATER, AT), (AT, AT)])
 def test_places_ascend_and_do_not_overlap(places: tuple[NameReference, ...]) -> None:
     with pytest.raises(ValidationError, match="ascend"):
