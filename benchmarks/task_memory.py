@@ -51,7 +51,8 @@ def peak_above_idle(path: Path, *sort_key: str) -> float:
 def _write(path: str, sort_key: list[str]) -> float:
     # This is the work of a Spark task: no commit, and no memory except that of the rows.
     schema = as_table_schema(_batch(0).schema)
-    job = plan_write(locate(path), None, "append", create=new_table("wide", schema, sort_key))
+    design = new_table("wide", schema, sort_key=sort_key)
+    job = plan_write(locate(path), None, "append", create=design)
     idle = _peak_mb()
     entries = write_rows(job, (_batch(seed) for seed in range(ROWS // BATCH_ROWS)))
     assert sum(entry.rows for entry in entries) == ROWS

@@ -98,6 +98,7 @@ _PLACES = {
     "Table": "colonnade.spark_ext.table.table",
     "TableBuilder": "colonnade.spark_ext.table.table",
     "TableSchema": "colonnade.manifests.model.schema",
+    "TableSpec": "colonnade.tableformat.table.spec",
     "Transaction": "colonnade.spark_ext.table.transaction",
     "TransactionTable": "colonnade.spark_ext.table.transaction",
     "UnsupportedFormatError": "colonnade.manifests.errors",

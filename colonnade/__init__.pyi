@@ -76,6 +76,7 @@ from colonnade.tableformat.table.history import History as History
 from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
 from colonnade.tableformat.table.report.report import Report as Report
+from colonnade.tableformat.table.spec import TableSpec as TableSpec
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
 from colonnade.tableformat.table.transaction import ArrowTransaction as ArrowTransaction
 from colonnade.tableformat.table.transaction import ArrowTransactionTable as ArrowTransactionTable
@@ -157,6 +158,7 @@ __all__ = [
     "StoreError",
     "StructType",
     "TableSchema",
+    "TableSpec",
     "UnsupportedFormatError",
     "VacuumResult",
     "VerifyReport",

@@ -202,7 +202,7 @@ def _creation(
         return new_table(
             name,
             nullable(given),
-            options.sort_key,
+            sort_key=options.sort_key,
             partition_by=by,
             primary_key=options.primary_key,
         )
@@ -212,21 +212,19 @@ def _creation(
             " mode append or overwrite."
         )
     check_columns(given, design.schema, location.url)
-    sort_key = design.sort_key or options.sort_key
-    by = design.partition_by or options.partition_by
     return new_table(
         name,
         design.schema,
-        sort_key,
-        design.properties,
-        design.comment,
-        by,
-        design.constraints,
-        design.identities,
-        design.generated,
-        design.primary_key or options.primary_key,
-        design.static,
-        design.partition_key,
+        sort_key=design.sort_key or options.sort_key,
+        partition_by=design.partition_by or options.partition_by,
+        primary_key=design.primary_key or options.primary_key,
+        static=design.static,
+        partition_key=design.partition_key,
+        identity=design.identities,
+        generated=design.generated,
+        constraints=design.constraints,
+        properties=design.properties,
+        comment=design.comment,
     )
 
 

@@ -45,7 +45,8 @@ def new(
     location = Location(store, "t", exists=True)
     log = Log(store, pause=lambda _: None)
     base = create_database(store, lone_table=False)
-    job = plan_write(location, base, "append", create=new_table("t", schema, sort_key))
+    design = new_table("t", schema, sort_key=sort_key)
+    job = plan_write(location, base, "append", create=design)
     return ArrowTable(location, log, commit_written(job, (), log, base))
 
 

@@ -13,7 +13,7 @@ ALLOWED_HEAVY = {
     # The clients of buckets. Only the package of a store loads its client.
     | {"azure", "botocore", "google", "requests", "urllib3"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"}
-    | {"xxhash"},
+    | {"typing_extensions", "xxhash"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},
     # Of the command line alone: `import colonnade` loads none of them but pyarrow.
     "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer"},

@@ -70,11 +70,15 @@ def make_constraints(
     return tuple(made)
 
 
-def named_conditions(given: Mapping[str, str]) -> tuple[NewConstraint, ...]:
+def named_conditions(
+    given: Mapping[str, str] | tuple[NewConstraint, ...],
+) -> tuple[NewConstraint, ...]:
     """Return the constraints that a user describes by name: `{"positive": "price > 0"}`.
 
-    Raises InvalidInputError for another value.
+    Constraints that are described already are returned. Raises InvalidInputError for another value.
     """
+    if isinstance(given, tuple) and all(isinstance(each, NewConstraint) for each in given):
+        return given
     if not isinstance(given, Mapping):
         raise InvalidInputError(
             f"constraints must be a dict of conditions by name, not {given!r:.100}."

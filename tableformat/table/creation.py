@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
+from typing_extensions import Unpack
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.scan.given_rows import batches_of
 from colonnade.tableformat.statements.commit import commit_reported, commit_written
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import NewGenerated, named_expressions
+from colonnade.tableformat.table.spec import SpecKeywords, TableSpec, spec_of
 from colonnade.tableformat.types.arrow_input import has_rows
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.changed_types import changed_types
@@ -56,41 +57,18 @@ def new_place(path: StorePath) -> tuple[Location, Log, Snapshot | None]:
 
 def designed(
     name: str,
-    given: GivenSchema | Any,
+    given: TableSpec | GivenSchema | Any,
     data: Any,
     on_change: ChangedTypes,
-    *,
-    sort_key: Sequence[str],
-    partition_by: Sequence[str],
-    properties: dict[str, str] | None,
-    comment: str | None,
-    constraints: Mapping[str, str] | None,
-    identity: Mapping[str, IdentityColumn] | None,
-    generated: Mapping[str, str | NewGenerated] | None,
-    primary_key: Sequence[str],
-    static: Sequence[str],
-    partition_key: Sequence[str],
+    **keywords: Unpack[SpecKeywords],
 ) -> tuple[CreateTable, NewRows]:
     """Design a table as `ArrowTable.create` has it described, and return the rows it begins with.
 
     Raises the errors of `columns_and_rows` and of `new_table`.
     """
-    schema, rows = columns_and_rows(name, given, data, on_change)
-    design = new_table(
-        name,
-        schema,
-        sort_key,
-        properties,
-        comment,
-        partition_by,
-        named_conditions(constraints or {}),
-        identity,
-        named_expressions(generated or {}),
-        primary_key,
-        static,
-        partition_key,
-    )
-    return design, rows
+    spec = spec_of(name, given, **keywords)
+    schema, rows = columns_and_rows(name, spec.columns, data, on_change)
+    return new_table(name, replace(spec, columns=schema)), rows
 
 
 def columns_and_rows(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
+
+from typing_extensions import Unpack
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
@@ -21,6 +22,7 @@ from colonnade.tableformat.location import (
 )
 from colonnade.tableformat.table.creation import ChangedTypes, commit_created, designed
 from colonnade.tableformat.table.database_upkeep import DatabaseUpkeep
+from colonnade.tableformat.table.spec import SpecKeywords, TableSpec
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.table.time_travel import epoch_number
 from colonnade.tableformat.types.given_types import GivenSchema
@@ -120,20 +122,11 @@ class ArrowDatabase(DatabaseUpkeep):
     def create_table(
         self,
         name: str,
-        schema: GivenSchema | Any,
+        schema: TableSpec | GivenSchema | Any,
         *,
         data: Any = None,
-        sort_key: Sequence[str] = (),
-        partition_by: Sequence[str] = (),
-        properties: dict[str, str] | None = None,
-        comment: str | None = None,
-        constraints: Mapping[str, str] | None = None,
-        identity: Mapping[str, IdentityColumn] | None = None,
-        generated: Mapping[str, str] | None = None,
-        primary_key: Sequence[str] = (),
-        static: Sequence[str] = (),
-        partition_key: Sequence[str] = (),
         changed_types: ChangedTypes = "warn",
+        **keywords: Unpack[SpecKeywords],
     ) -> ArrowTable:
         """Create a table, with rows if `schema` or `data` has some; see `ArrowTable.create`.
 
@@ -141,22 +134,7 @@ class ArrowDatabase(DatabaseUpkeep):
         """
         base = self._refresh()
         location = self._locate(name, base)
-        design, rows = designed(
-            name,
-            schema,
-            data,
-            changed_types,
-            sort_key=sort_key,
-            partition_by=partition_by,
-            properties=properties,
-            comment=comment,
-            constraints=constraints,
-            identity=identity,
-            generated=generated,
-            primary_key=primary_key,
-            static=static,
-            partition_key=partition_key,
-        )
+        design, rows = designed(name, schema, data, changed_types, **keywords)
         location.require_absent(base)
         self._snapshot = commit_created(self._log, location, base, design, rows)
         return ArrowTable(location, self._log, self._snapshot)

@@ -5,7 +5,9 @@ Spec: docs/spec/operations.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+
+from typing_extensions import Unpack
 
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.commit.statics import check_uses
@@ -23,14 +25,8 @@ from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
 from colonnade.tableformat.keys.static_parts import check_policies
 from colonnade.tableformat.rowset.column import check_names
-from colonnade.tableformat.table.constraints import (
-    NewConstraint,
-    make_constraints,
-)
-from colonnade.tableformat.table.generated import (
-    NewGenerated,
-    with_generated,
-)
+from colonnade.tableformat.table.constraints import make_constraints, named_conditions
+from colonnade.tableformat.table.generated import named_expressions, with_generated
 from colonnade.tableformat.table.lifetimes import check_lifetimes, divided, edited, lifetimes_of
 from colonnade.tableformat.table.partition_key import parse_partition_key, with_static_columns
 from colonnade.tableformat.table.primary_key import (
@@ -39,48 +35,37 @@ from colonnade.tableformat.table.primary_key import (
     with_key_columns,
 )
 from colonnade.tableformat.table.properties import check_comment, checked_properties
+from colonnade.tableformat.table.spec import SpecKeywords, TableSpec, spec_of
+from colonnade.tableformat.types.given_types import GivenSchema, as_table_schema
 
 
 def new_table(
-    name: str,
-    schema: TableSchema,
-    sort_key: Sequence[str] = (),
-    properties: dict[str, str] | None = None,
-    comment: str | None = None,
-    partition_by: Sequence[str] = (),
-    constraints: Iterable[NewConstraint] = (),
-    identity: Mapping[str, IdentityColumn] | None = None,
-    generated: Iterable[NewGenerated] = (),
-    primary_key: Sequence[str] = (),
-    static: Sequence[str] = (),
-    partition_key: Sequence[str] = (),
+    name: str, given: TableSpec | GivenSchema, **keywords: Unpack[SpecKeywords]
 ) -> CreateTable:
-    """Design a table: check its schema, and give ids to it and its columns.
+    """Design a table: check its spec, and give ids to it and its columns.
 
-    `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
-    columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. `identity` has the
-    columns whose values the table gives; fields of the schema may also say so themselves.
-    `generated` are the generated columns with their expressions. Rows are sorted by the
-    `primary_key` if there is no sort key; its columns are NOT NULL. A `static` column has one value
-    for each `partition_key`, which is the first column of the primary key unless it is given.
+    The columns of the spec are columns, not rows. Those with an identity or a generation keep it.
 
     Raises InvalidInputError that names the column or constraint at fault, and NotFoundError for an
     unknown column.
     """
+    spec = spec_of(name, given, **keywords)
+    schema = as_table_schema(spec.columns)
     check_schema(schema)
-    schema = with_static_columns(with_key_columns(schema, primary_key), static, partition_key)
-    properties, stated = divided(checked_properties(properties or {}))
-    check_comment(comment)
-    numbered, next_id = assign_ids(with_identity(schema, identity or {}), 1)
+    schema = with_key_columns(schema, spec.primary_key)
+    schema = with_static_columns(schema, spec.static, spec.partition_key)
+    properties, stated = divided(checked_properties(spec.properties or {}))
+    check_comment(spec.comment)
+    numbered, next_id = assign_ids(with_identity(schema, spec.identity or {}), 1)
     if (problem := problem_of(numbered)) is not None:
         raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
-    numbered = with_generated(numbered, generated, schema)
+    numbered = with_generated(numbered, named_expressions(spec.generated or ()), schema)
     check_bloom_columns(properties, numbered)
-    key = parse_primary_key(numbered, primary_key)
-    partitions = parse_partition_key(name, numbered, partition_key, key)
+    key = parse_primary_key(numbered, spec.primary_key)
+    partitions = parse_partition_key(name, numbered, spec.partition_key, key)
     check_policies(properties, numbered, key, partitions)
-    order = parse_sort_key(numbered, sort_key) or sorted_by(key)
-    layout = parse_layout(check_names(partition_by, "partition_by"), numbered)
+    order = parse_sort_key(numbered, spec.sort_key) or sorted_by(key)
+    layout = parse_layout(check_names(spec.partition_by, "partition_by"), numbered)
     lives = lifetimes_of(edited({}, numbered, name, stated), name, now_ms=now_ms())
     check_lifetimes(lives, name, numbered, key_of(key), order, layout)
     created = CreateTable(
@@ -90,9 +75,9 @@ def new_table(
         next_column_id=next_id,
         sort_key=order,
         properties=by_id(properties, numbered),
-        comment=comment,
+        comment=spec.comment,
         partition_fields=layout or None,
-        constraints=make_constraints(constraints, numbered) or None,
+        constraints=make_constraints(named_conditions(spec.constraints or ()), numbered) or None,
         primary_key=key_of(key) or None,
         lifetimes=lives,
         partition_key=key_of(partitions) or None,

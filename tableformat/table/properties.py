@@ -6,7 +6,7 @@ docs/spark-sql.md#properties-of-a-table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from colonnade.manifests.compaction.policy import check_policy
@@ -38,7 +38,7 @@ def stated_properties(table: TableState) -> dict[str, str]:
     return {**table.properties, **lifetime_properties(table)}
 
 
-def checked_properties(properties: dict[str, str]) -> dict[str, str]:
+def checked_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties to store of those that a user sets.
 
     Unknown properties may have any text. A property of another format is not stored, and has a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -11,11 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
+from typing_extensions import Unpack
 
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot
@@ -38,11 +38,11 @@ from colonnade.tableformat.table.creation import (
     designed,
     new_place,
 )
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.history import moment
 from colonnade.tableformat.table.partition_key import statics_of
 from colonnade.tableformat.table.restore_counts import Restored
 from colonnade.tableformat.table.scan_source import TableSource
+from colonnade.tableformat.table.spec import SpecKeywords, TableSpec
 from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.table.writing import Writing
@@ -98,60 +98,30 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
     def create(
         cls,
         path: StorePath,
-        schema: GivenSchema | Any,
+        schema: TableSpec | GivenSchema | Any,
         *,
         data: Any = None,
-        sort_key: Sequence[str] = (),
-        partition_by: Sequence[str] = (),
-        properties: dict[str, str] | None = None,
-        comment: str | None = None,
-        constraints: Mapping[str, str] | None = None,
-        identity: Mapping[str, IdentityColumn] | None = None,
-        generated: Mapping[str, str | NewGenerated] | None = None,
-        primary_key: Sequence[str] = (),
-        static: Sequence[str] = (),
-        partition_key: Sequence[str] = (),
         changed_types: ChangedTypes = "warn",
         storage_options: StorageOptions | None = None,
         filesystem: Any = None,
+        **keywords: Unpack[SpecKeywords],
     ) -> ArrowTable:
         """Create a table at `path` itself, or in the database directly above it, in one epoch.
 
-        `schema` states the columns (docs/python.md#columns-of-a-new-table), or has rows that tell
-        them; `data` are rows beside columns. Rows are anything that `append` takes. Types of Arrow
-        that a table does not keep are told by one UserWarning, unless `changed_types` is "refuse"
-        or "accept". `sort_key` names columns, each perhaps followed by `desc`. `partition_by` has
-        columns or transforms, such as `days(ts)`, `bucket(16, id)`, `truncate(4, name)`: a RowSet
-        has rows with one value of each. Every row meets the `constraints`: `{"paid": "price > 0"}`.
-        The table gives the values of `identity` columns: `{"id": colonnade.IdentityColumn()}`.
-        `generated` columns follow from others: `{"day": "CAST(ts AS DATE)"}`; rows leave them out,
-        or have the same value. No two rows share a `primary_key`, whose columns become NOT NULL; it
-        is the sort key if none is given. The property `onDuplicate` says what a plain write does
-        with a key that is there. A `static` column has one value for all rows of a `partition_key`,
-        by default the first column of the primary key; `statics` has these values. `filesystem` is
-        that of `open`. Raises AlreadyExistsError when there is a table; InvalidInputError that
-        names column and type for a schema that cannot be stored, or a constraint that cannot be
-        checked; and the errors of `append` for the rows. After any of these there is no new table
-        and no new database.
+        `schema` is a `TableSpec`, or its columns; other fields of a spec are then keywords, such as
+        `primary_key`, `sort_key`, `partition_by`, `properties` and `constraints`. `data` are rows
+        beside columns. Rows are anything that `append` takes. Types of Arrow that a table does not
+        keep are told by one UserWarning, unless `changed_types` is "refuse" or "accept".
+        `filesystem` is that of `open`.
+
+        Raises AlreadyExistsError when there is a table; InvalidInputError that names column and
+        type for a schema that cannot be stored, or a constraint that cannot be checked; TypeError
+        for an unknown keyword; and the errors of `append` for the rows. After any of these there is
+        no new table and no new database.
         """
         place = StoreAddress.of(path, storage_options, filesystem=filesystem)
         location, log, base = new_place(place)
-        design, rows = designed(
-            location.new_table_name,
-            schema,
-            data,
-            changed_types,
-            sort_key=sort_key,
-            partition_by=partition_by,
-            properties=properties,
-            comment=comment,
-            constraints=constraints,
-            identity=identity,
-            generated=generated,
-            primary_key=primary_key,
-            static=static,
-            partition_key=partition_key,
-        )
+        design, rows = designed(location.new_table_name, schema, data, changed_types, **keywords)
         created = cls(location, log, None)
         created._see_committed(commit_created(log, location, base, design, rows))
         return created

@@ -10,12 +10,13 @@ anything before the commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
 
 import pyarrow as pa
+from typing_extensions import Unpack
 
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.clock import AgreedTime
@@ -31,7 +32,7 @@ from colonnade.manifests.model.deletion_vector import (
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statics import statics_id, with_own_statics
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -52,6 +53,7 @@ from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.table.creation import ChangedTypes, designed
 from colonnade.tableformat.table.partition_key import statics_of
 from colonnade.tableformat.table.scan_source import TableSource
+from colonnade.tableformat.table.spec import SpecKeywords, TableSpec
 from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -106,41 +108,17 @@ class ArrowTransaction:
     def create(
         self,
         name: str,
-        schema: GivenSchema | Any,
+        schema: TableSpec | GivenSchema | Any,
         *,
         data: Any = None,
-        sort_key: Sequence[str] = (),
-        partition_by: Sequence[str] = (),
-        properties: dict[str, str] | None = None,
-        comment: str | None = None,
-        constraints: Mapping[str, str] | None = None,
-        identity: Mapping[str, IdentityColumn] | None = None,
-        generated: Mapping[str, str] | None = None,
-        primary_key: Sequence[str] = (),
-        static: Sequence[str] = (),
-        partition_key: Sequence[str] = (),
         changed_types: ChangedTypes = "warn",
+        **keywords: Unpack[SpecKeywords],
     ) -> ArrowTransactionTable:
         """Create a table, as `ArrowDatabase.create_table` does.
 
         Raises AlreadyExistsError when the name is taken.
         """
-        design, rows = designed(
-            name,
-            schema,
-            data,
-            changed_types,
-            sort_key=sort_key,
-            partition_by=partition_by,
-            properties=properties,
-            comment=comment,
-            constraints=constraints,
-            identity=identity,
-            generated=generated,
-            primary_key=primary_key,
-            static=static,
-            partition_key=partition_key,
-        )
+        design, rows = designed(name, schema, data, changed_types, **keywords)
         with self._all_or_nothing():
             table = self._create_as(design)
             if rows is not None:

@@ -20,7 +20,6 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.default_sql import default_sql
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import plan_write
@@ -104,12 +103,10 @@ class World:
         design = new_table(
             "t",
             self.schema(state.columns),
-            [*key],
+            sort_key=[*key],
             partition_by=[*layout],
             identity={n: r for n, r in rules.items() if isinstance(r, IdentityColumn)},
-            generated=named_expressions(
-                {n: r.sql for n, r in rules.items() if isinstance(r, Generated)}
-            ),
+            generated={n: r.sql for n, r in rules.items() if isinstance(r, Generated)},
         )
         log = self.log()
         base = log.reader.read_head()

@@ -12,7 +12,6 @@ from colonnade.manifests.model.column_properties import names_column
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import ArrowTransaction, ArrowTransactionTable
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
@@ -167,7 +166,7 @@ class Step:
             as_table_schema(pa.schema(columns)),
             properties={k: v for k, v in table._state.properties.items() if not names_column(k)},
             identity={NUMBER: IdentityColumn(start=5)} if NUMBER in self.made else None,
-            generated=[NewGenerated(TWICE, "v * 2")] if TWICE in self.made else (),
+            generated={TWICE: "v * 2"} if TWICE in self.made else None,
         )
         location = Location(log.store, self.table, exists=True)
         job = plan_write(

@@ -39,7 +39,7 @@ class TableMachine(RuleBasedStateMachine):
         self.store = MemoryStore()
         self.location = Location(self.store, "t", exists=True)
         base = create_database(self.store, lone_table=False)
-        design = new_table("t", as_table_schema(SCHEMA), ["id"])
+        design = new_table("t", as_table_schema(SCHEMA), sort_key=["id"])
         job = plan_write(self.location, base, "append", create=design)
         commit_written(job, (), self.log(), base)
         self.writer, self.other = self.open(), self.open()

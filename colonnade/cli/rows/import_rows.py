@@ -250,7 +250,7 @@ def _new_table(target: _Target, source: Source, design: _Design) -> CreateTable 
         return None
     name, schema = target.location.new_table_name, schema_from_arrow(source.schema)
     fields = split_list(design.partition_by or "")
-    return new_table(name, schema, split_list(design.sort_key or ""), partition_by=fields)
+    return new_table(name, schema, sort_key=split_list(design.sort_key or ""), partition_by=fields)
 
 
 def _import_by_spark(

@@ -72,7 +72,8 @@ A, B = (SchemaField(id=at, name=name, type="int") for at, name in ((1, "a"), (2,
 
 
 def sorted_table(store: MemoryStore, log: Log) -> TableState:
-    design = new_table("t", TableSchema(fields=(A, B)), ["b", "a desc"], partition_by=["a", "b"])
+    columns = TableSchema(fields=(A, B))
+    design = new_table("t", columns, sort_key=["b", "a desc"], partition_by=["a", "b"])
     return log.commit(change(design), with_orders(store, log)).table("t")
 
 

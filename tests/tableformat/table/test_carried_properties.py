@@ -190,7 +190,7 @@ class World:
                 tx.drop("t")
                 tx.create("t", schema, primary_key=["id"], properties=given)
         else:  # This way keeps the ids of columns.
-            design = new_table("t", as_table_schema(schema), (), given, primary_key=["id"])
+            design = new_table("t", as_table_schema(schema), properties=given, primary_key=["id"])
             location = Location(self.db._store, "t", exists=True)
             job = plan_write(location, self.db._refresh(), "append", create=design, replace=True)
             commit_written(job, (), self.db._log)

@@ -33,11 +33,6 @@ def test_a_table_and_its_first_rows_are_one_epoch(tmp_path: Path) -> None:
     assert ids(database["t"].scan()) == [3]
 
 
-NO_DESIGN: dict[str, Any] = {
-    **dict.fromkeys(("properties", "comment", "constraints", "identity", "generated")),
-    **dict.fromkeys(("sort_key", "partition_by", "primary_key", "static", "partition_key"), ()),
-}
-
 DESIGNS: dict[str, dict[str, Any]] = {
     "plain": {},
     "sorted": {"sort_key": ["amount desc"]},
@@ -129,7 +124,7 @@ def test_a_refused_row_leaves_no_table_and_no_database(
 def test_a_refused_row_leaves_nothing_in_a_bucket(tmp_path: Path) -> None:
     store = MemoryStore()
     location, log = Location(store, None, exists=False), Log(store)
-    design, given = designed("t", SCHEMA, rows(1, 1), "accept", **{**NO_DESIGN, **KEY})
+    design, given = designed("t", SCHEMA, rows(1, 1), "accept", **KEY)
     with pytest.raises(InvalidInputError, match="1"):
         commit_created(log, location, None, design, given)
     assert [*store.list("")] == []
@@ -142,7 +137,7 @@ def test_rows_written_where_a_drop_was_killed_are_not_removed_with_its_remains(
     many = rows(*range(200_000))
     end_log(Log(LocalStore(colonnade.create(tmp_path / "t", many).path)), True)
     location, log, base = new_place(tmp_path / "t")
-    design, _ = designed("t", SCHEMA, None, "accept", **NO_DESIGN)
+    design, _ = designed("t", SCHEMA, None, "accept")
     job = plan_write(location, base, "append", create=design)
     written = write_rows(job, many.to_batches(), location.store)
     commit_written(job, written, log, base, fresh=True)

@@ -8,6 +8,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
 from colonnade.tableformat.table.design import check_table_name, new_table, parse_sort_key
+from colonnade.tableformat.table.spec import TableSpec
 
 NESTED = StructType(fields=(SchemaField(name="x", type="int"),))
 SCHEMA = TableSchema(
@@ -21,7 +22,16 @@ SCHEMA = TableSchema(
 
 
 def test_a_design_gives_ids_to_the_table_and_to_every_column() -> None:
-    made = new_table("t", SCHEMA, ["day desc"], {"user.a": "b"}, "words", ["days(day)"])
+    made = new_table(
+        "t",
+        TableSpec(
+            SCHEMA,
+            sort_key=["day desc"],
+            partition_by=["days(day)"],
+            properties={"user.a": "b"},
+            comment="words",
+        ),
+    )
     other = new_table("t", SCHEMA)
     assert made.table != other.table
     assert [field.id for field in made.table_schema.fields] == [1, 2, 3, 4]
@@ -62,7 +72,7 @@ def test_an_impossible_sort_key_is_refused_by_its_column(
     key: list[str], kind: type[Exception], sentence: str
 ) -> None:
     with pytest.raises(kind, match=sentence):
-        new_table("t", SCHEMA, key)
+        new_table("t", SCHEMA, sort_key=key)
 
 
 @pytest.mark.parametrize("name", ["t", "Ä b.c", "x" * 255, "..."])

@@ -88,7 +88,7 @@ def made() -> MemoryStore:
     store = MemoryStore()
     base = create_database(store, lone_table=False)
     location = Location(store, "t", exists=True)
-    design = new_table("t", as_table_schema(SCHEMA), [], {})
+    design = new_table("t", as_table_schema(SCHEMA))
     commit_written(plan_write(location, base, "append", create=design), (), Log(store), base)
     opened(store).append(rows(1, 2))
     opened(store).append(rows(3))

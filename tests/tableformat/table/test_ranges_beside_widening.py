@@ -75,7 +75,7 @@ def made(old: str, values: list[Any]) -> MemoryStore:
     store = MemoryStore()
     base = create_database(store, lone_table=False)
     columns = [SchemaField(name="a", type=old, nullable=False), SchemaField(name="n", type="int")]
-    design = new_table("t", TableSchema(fields=tuple(columns)), ["a"], {})
+    design = new_table("t", TableSchema(fields=tuple(columns)), sort_key=["a"])
     job = plan_write(Location(store, "t", exists=True), base, "append", create=design)
     commit_written(job, (), Log(store), base)
     append(opened(store), values, 0)

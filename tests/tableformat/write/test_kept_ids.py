@@ -22,10 +22,8 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import AddColumn, DropColumn, RenameColumn, WidenColumn
-from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.lifetimes import lifetime_properties
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.given_types import as_table_schema
@@ -163,7 +161,7 @@ def test_a_table_is_replaced_after_a_concurrent_writer_has_dropped_a_column(
 
 def test_a_constraint_of_the_new_table_reads_its_own_column(database: ArrowDatabase) -> None:
     rows = pa.table({"new": [6, None], "n": ["7", "8"], "k": [1, -2]})
-    rules = [NewConstraint("some", "new > 5"), NewConstraint("few", "k < 3 AND n <> 'no'")]
+    rules = {"some": "new > 5", "few": "k < 3 AND n <> 'no'"}
     after = replaced(database, rows, constraints=rules)
     names = {c.name: {f.name for f in c.fields(after.schema)} for c in after.constraints}
     assert names == {"some": {"new"}, "few": {"n", "k"}}
@@ -264,7 +262,7 @@ def test_a_table_that_comes_back_gives_nothing_that_its_replacement_gave(
 
 def test_a_generated_column_reads_the_ids_that_its_columns_keep(database: ArrowDatabase) -> None:
     rows = pa.table({"new": pa.array([4], pa.int32()), "n": pa.array([2], pa.int32())})
-    after = replaced(database, rows, generated=[NewGenerated("new", "n * 2")])
+    after = replaced(database, rows, generated={"new": "n * 2"})
     assert after.schema.fields[0].generated is not None
     assert after.schema.fields[0].generated.columns == ids(after)["n"]
     table = database.table("t")

@@ -16,8 +16,6 @@ from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table.constraints import named_conditions
-from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
@@ -100,7 +98,7 @@ def test_constraints_are_checked_on_the_merged_row() -> None:
         schema=PLAIN,
         key=("id",),
         properties={"merge.n": "add"},
-        constraints=named_conditions({"small": "n < 10"}),
+        constraints={"small": "n < 10"},
     )
     table.upsert(pa.table({"id": [1], "n": pa.array([6], pa.int32())}))
     with pytest.raises(InvalidInputError, match="'small'"):
@@ -114,7 +112,7 @@ def test_generated_columns_follow_the_merged_row() -> None:
         schema=schema,
         key=("id",),
         properties={"merge.n": "add"},
-        generated=named_expressions({"twice": "n + n"}),
+        generated={"twice": "n + n"},
     )
     for _ in range(2):
         table.upsert(pa.table({"id": [1], "n": pa.array([6], pa.int32())}))
