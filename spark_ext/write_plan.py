@@ -27,9 +27,9 @@ from colonnade.tableformat.keys.policy import merges, without_key
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
-from colonnade.tableformat.statements.keyed.given import (
-    Given,
-    given_columns,
+from colonnade.tableformat.statements.keyed.incoming import (
+    ColumnIds,
+    incoming_columns,
     merging_job,
     open_columns,
 )
@@ -83,7 +83,7 @@ def plan_spark_write(
     if table is not None and create is None:
         own, chosen = stored_table(table), options.settings.on_duplicate
         if mode == "append" and named is not None and merges(own, chosen):
-            merged = given_columns(own, named)
+            merged = incoming_columns(own, named)
         _check_fit(options, given, table, location, merged)
         _check_where(where, table)
     job = plan_write(
@@ -134,7 +134,7 @@ def _check_fit(
     given: TableSchema,
     table: TableState,
     location: Location,
-    merged: Given | None,
+    merged: ColumnIds | None,
 ) -> None:
     """Check that rows and options fit an existing table. `merged` are the columns that rows bring.
 

@@ -60,7 +60,7 @@ UNUSED = (
         f"colonnade.tableformat.{each}"
         for each in (
             *("compaction.run", "partition.writer", "repair", "scan.ordered"),
-            *("statements.delete", "statements.keyed.merge", "statements.update"),
+            *("statements.delete", "statements.keyed.upsert", "statements.update"),
             *("table.alteration", "table.restore", "table.transaction", "verify.run"),
         )
     ),

@@ -1,4 +1,10 @@
-"""Identify rows by the values of some columns, and find which of them a table already has."""
+"""Identify rows by the values of some columns, and find which of them a table already has. Pure.
+
+Of rows with the keys 7, 9 and 7, `key_numbers` says that row 0 has key 0, row 1 key 1, and row 2
+key 0. A `KeySet` of the keys 7 and 9 finds in rows with the keys 8, 9 and 7
+
+    find      -1, 1, 0     the key of each row, or -1
+"""
 
 from __future__ import annotations
 
@@ -12,8 +18,10 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.once import once
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.candidates import Candidates, whole_numbers
 from colonnade.tableformat.keys.parts import Words, key_hashes
 from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, bind, col, prune
@@ -139,6 +147,52 @@ class KeySet:
         return bind(self.predicate(), self.schema)
 
 
+def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of each row's key, and the first row of each key.
+
+    Keys are numbered in the order in which they first occur. `schema` has the key columns. Raises
+    InvalidInputError that names a column which is NULL or NaN in a row.
+    """
+    codes: NDArray[np.int64] | None = None
+    for field in schema.fields:
+        check_values(field, rows[field.name])
+        column = comparable(rows[field.name].combine_chunks())
+        places = _codes(column)
+        if codes is not None:
+            # Codes count the distinct values so far, so the product is small.
+            places = _codes(pa.array(codes * (int(places.max(initial=0)) + 1) + places))
+        codes = places
+    assert codes is not None  # a key has a column
+    # A key is new where its number is above those of all earlier rows.
+    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+
+
+def rows_by_number(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return rows in the order of their numbers, and rows of one number in their own order.
+
+    Requires numbers from 0 on without gaps.
+    """
+    if len(numbers) != int(numbers.max(initial=-1)) + 1:
+        return np.argsort(numbers, kind="stable")
+    order = np.empty(len(numbers), np.int64)  # each number once, which needs no sort
+    order[numbers] = np.arange(len(numbers))
+    return order
+
+
+def check_values(field: SchemaField, values: pa.Array | pa.ChunkedArray) -> None:
+    """Refuse values that no key has. Raises InvalidInputError that names the column."""
+    refuse_null(field, values)
+    if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
+        raise InvalidInputError(
+            f"Column {field.name!r} is a key and is NaN in a row; give every row a number."
+        )
+
+
+def key_schema(table: TableState) -> TableSchema:
+    """Return the columns of the primary key of a table, in its order."""
+    return TableSchema(fields=key_fields(table.primary_key, table.schema))
+
+
 def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
     """Return the columns that a user gave as a key.
 
@@ -172,6 +226,11 @@ def can_be_key(field: SchemaField) -> bool:
     text = str(field.type)
     fractions = text in ("variant", "float", "double")
     return not (field.children() or fractions or " collate " in text)
+
+
+def _codes(values: pa.Array) -> NDArray[np.int64]:
+    """Return numbers of the distinct values, in the order of their first occurrence."""
+    return np.asarray(pc.dictionary_encode(values).indices.to_numpy(), np.int64)
 
 
 def _check_distinct(code: pa.Array, columns: list[pa.Array], schema: TableSchema) -> None:

@@ -138,6 +138,16 @@ def without_key(table: str) -> str:
     )
 
 
+def taken_key(table: TableState, key: str, other: str) -> InvalidInputError:
+    """Return the refusal of a key, given as text. `other` begins the words on its other row."""
+    columns = key_fields(table.primary_key, table.schema)
+    return InvalidInputError(
+        f"The primary key ({', '.join(each.name for each in columns)}) of table {table.name!r}"
+        f" allows a key once, but {other} the key {key}; write other keys, or choose what"
+        f" {ON_DUPLICATE} does with such rows."
+    )
+
+
 def on_duplicate(text: str) -> OnDuplicate:
     """Return a value of the property or option `onDuplicate`.
 

@@ -20,7 +20,7 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import stored_rows
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.sequence import ages
+from colonnade.tableformat.keys.merged_rows import ages
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,

@@ -1,12 +1,12 @@
 """Statements that change rows. Each is evaluated on one state of a table and says what to commit.
 
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
-    append.py  delete.py  update.py  upsert.py  overwrite.py  overwrite_partitions.py
+    append.py  delete.py  update.py  overwrite.py  overwrite_partitions.py
     ranges.py      ranges of rows, deleted without being read
     expire.py      rows that have expired, deleted after their grace
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
     constant_value.py  a value that a user states, as an exact value of a column
-    keyed/         statements on tables with a primary key
+    keyed/         incoming rows matched with existing rows by key
     division.py  static_values.py   static values that rows bring, merged in the same epoch
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns

@@ -26,9 +26,9 @@ from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.statements.keyed import merge
+    from colonnade.tableformat.statements.keyed import upsert
 else:
-    merge = later("colonnade.tableformat.statements.keyed.merge")
+    upsert = later("colonnade.tableformat.statements.keyed.upsert")
 
 
 def evaluate_append(
@@ -40,14 +40,14 @@ def evaluate_append(
 ) -> Statement:
     """Write rows as RowSets, and return a statement that adds them.
 
-    In a table that merges added rows by its primary key, this is `evaluate_merge`. No reader sees
+    In a table that merges added rows by its primary key, this is `evaluate_upsert`. No reader sees
     the RowSets before a commit. The ids of their objects begin with `job_id`. Raises
     InvalidInputError that names a column that does not fit the table, and StoreError. After any
     error, also one of `batches`, what was written is removed.
     """
     if merges(stored_table(table), None if settings is None else settings.on_duplicate):
         data = pa.Table.from_batches(list(batches))
-        return merge.evaluate_merge(log, table, data, job_id, settings)
+        return upsert.evaluate_upsert(log, table, data, job_id, settings)
     return _added(log, table, batches, job_id, settings)
 
 

@@ -250,9 +250,9 @@ def written_statement(
     `table` is the state at the job's base, or the new table if the job creates it. Raises
     InvalidInputError when a new row does not meet the job's condition, CorruptionError, StoreError.
     """
-    given = None if job.given is None else frozenset(job.given)
+    columns = None if job.incoming_columns is None else frozenset(job.incoming_columns)
     written = _written_statement(job, entries, log, stored_table(table))
-    statement = replace(inserting(written, job.settings, given), brought=statics)
+    statement = replace(inserting(written, job.settings, columns), brought=statics)
     return replace(statement, operation="merge", is_merge=True) if job.is_merge else statement
 
 

@@ -18,7 +18,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields, statics_schema
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.keys.key_numbers import key_numbers
+from colonnade.tableformat.keys.key_set import key_numbers
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table, stored_table
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.types.arrow_input import record_batches

@@ -12,7 +12,7 @@ from colonnade.manifests.later import later
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.keys.given_keys import are_keys, key_rows
+from colonnade.tableformat.keys.key_rows import are_keys, key_rows
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.given_rows import held_rows
 from colonnade.tableformat.statements.shown import shortened
@@ -21,17 +21,17 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.statements import assignments, delete, ranges, update, upsert
-    from colonnade.tableformat.statements.keyed import batch, delete_keys, merge
+    from colonnade.tableformat.statements import assignments, delete, ranges, update
+    from colonnade.tableformat.statements.keyed import delete_keys, incoming, upsert, upsert_on
 else:
     assignments = later("colonnade.tableformat.statements.assignments")
     delete = later("colonnade.tableformat.statements.delete")
-    batch = later("colonnade.tableformat.statements.keyed.batch")
     delete_keys = later("colonnade.tableformat.statements.keyed.delete_keys")
-    merge = later("colonnade.tableformat.statements.keyed.merge")
+    incoming = later("colonnade.tableformat.statements.keyed.incoming")
     ranges = later("colonnade.tableformat.statements.ranges")
     update = later("colonnade.tableformat.statements.update")
-    upsert = later("colonnade.tableformat.statements.upsert")
+    upsert = later("colonnade.tableformat.statements.keyed.upsert")
+    upsert_on = later("colonnade.tableformat.statements.keyed.upsert_on")
 
 Evaluate = Callable[[StatementLog, TableState, str], Statement]
 """Evaluates a statement on a table. The third argument is the prefix of new object ids."""
@@ -156,13 +156,13 @@ class RowMethods(ABC):
         Raises ConflictError after ten tries.
         """
         check_settings(settings, commit)
-        given = held_rows(data, arrow_schema(self._columns))
+        held = held_rows(data, arrow_schema(self._columns))
 
         def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
-            rows = batch.known_columns(table, given) if ignore_unknown_columns else given
+            rows = incoming.known_columns(table, held) if ignore_unknown_columns else held
             if on is None:
-                return merge.evaluate_merge(log, table, rows, job_id, settings)
-            return upsert.evaluate_upsert(log, table, rows, on, job_id, settings)
+                return upsert.evaluate_upsert(log, table, rows, job_id, settings)
+            return upsert_on.evaluate_upsert_on(log, table, rows, on, job_id, settings)
 
         return self._run(evaluate, commit)
 

@@ -115,14 +115,14 @@ class Statement:
     plan on the state right before its slot.
 
     The other fields are for tables with a primary key. A statement `inserts` if its new rows are
-    not forms of other rows, and `on_duplicate` may then replace the property of the table. `given`
-    are the ids of the columns that the new rows were given values in; None means all. In the rows
-    of a MERGE (`is_merge`), which merge with those of the table, no two may share a key. `keyed`
-    compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
-    of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
-    the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and `rows`, `reads`
-    and `keys` are for transactions alone. `origins` say which rows of the state the rows of new
-    RowSets replace, by the id of the RowSet's object; all other new rows are inserted.
+    not forms of other rows, and `on_duplicate` may then replace the property of the table.
+    `incoming_columns` are the ids of those in which the new rows have values; None means all. In
+    the rows of a MERGE (`is_merge`), which merge with those of the table, no two may share a key.
+    `keyed` compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by
+    the id of the RowSet's object. `compared` says that no row is left whose key is taken at the
+    state of the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and
+    `rows`, `reads` and `keys` are for transactions alone. `origins` say which rows of the state the
+    rows of new RowSets replace, by the id of the RowSet's object; all other new rows are inserted.
     """
 
     operation: str
@@ -135,7 +135,7 @@ class Statement:
     overwrites_all: bool = False
     inserts: bool = False
     on_duplicate: OnDuplicate | None = None
-    given: frozenset[int] | None = None
+    incoming_columns: frozenset[int] | None = None
     is_merge: bool = False
     keyed: KeyedRows | None = None
     lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
@@ -206,14 +206,14 @@ def row_statement(
 
 
 def inserting(
-    statement: Statement, settings: WriteSettings | None, given: frozenset[int] | None = None
+    statement: Statement, settings: WriteSettings | None, columns: frozenset[int] | None = None
 ) -> Statement:
     """Return a statement whose new rows are those that a user gives, with the user's settings.
 
-    `given` are the ids of the columns that the user gave values in; None means all.
+    `columns` are the ids of those in which the rows have values; None means all.
     """
     chosen = None if settings is None else settings.on_duplicate
-    return replace(statement, inserts=True, on_duplicate=chosen, given=given)
+    return replace(statement, inserts=True, on_duplicate=chosen, incoming_columns=columns)
 
 
 def _count(deleted: Iterable[DeletedRows]) -> int:

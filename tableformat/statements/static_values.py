@@ -40,9 +40,9 @@ from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.write.constraints import shown_values
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.statements.keyed import merge
+    from colonnade.tableformat.statements.keyed import upsert
 else:
-    merge = later("colonnade.tableformat.statements.keyed.merge")
+    upsert = later("colonnade.tableformat.statements.keyed.upsert")
 
 
 def with_static_values(
@@ -54,7 +54,7 @@ def with_static_values(
     cannot tell at its slot whether they are still there. Values that rows bring meet those that are
     there at the slot, so concurrent writers never conflict about them. An update has computed its
     values, and conflicts. Reads static values where bounds allow one of the keys. Raises the errors
-    of `evaluate_merge`.
+    of `evaluate_upsert`.
     """
     brought = statement.brought
     if brought is None:
@@ -68,7 +68,7 @@ def with_static_values(
         unchanged = _unchanged(log, table, statics, brought.rows, sets=True)
     merged, rows = Statement("upsert", reads=()), brought.rows.filter(pa.array(~unchanged))
     if rows.num_rows:
-        merged = merge.evaluate_merge(log, statics, rows, brought.job_id)
+        merged = upsert.evaluate_upsert(log, statics, rows, brought.job_id)
     # The table itself says how its static values merge, so its changes are compared, not these.
     keys = [replace(each, check=None) for each in merged.keys]
     if unchanged.any():
@@ -122,7 +122,7 @@ class _Brought:
             changed = self._kept.filter(pa.array(~unchanged))
             self._given = pa.concat_tables([self._given, changed])
             self._kept = self._kept.filter(pa.array(unchanged))
-            merged = merge.evaluate_merge(self._log, statics, self._given, self._job_id)
+            merged = upsert.evaluate_upsert(self._log, statics, self._given, self._job_id)
             added = (
                 AddedRows(op.rowset, origins=merged.origins.get(op.rowset.object))
                 for op in merged.ops

@@ -13,7 +13,7 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.keys.given_keys import Key, key_batch
+from colonnade.tableformat.keys.key_rows import Key, key_batch
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.point_read import OpenRowSets
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter

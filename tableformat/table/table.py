@@ -20,7 +20,7 @@ from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress, StorePath
-from colonnade.tableformat.keys.given_keys import Key
+from colonnade.tableformat.keys.key_rows import Key
 from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import Location, StorageOptions, locate_existing
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate

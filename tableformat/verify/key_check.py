@@ -11,7 +11,7 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.repeated import repeated_keys
+from colonnade.tableformat.keys.key_parts import repeated_keys
 from colonnade.tableformat.verify.findings import Finding, kind_of
 
 _MOST = 10

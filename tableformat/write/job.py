@@ -91,9 +91,9 @@ class WriteJob(Model):
     existing table; `target` has them already. `replaced_table` is a table that it drops in
     the same epoch. An overwrite deletes the rows that `where` selects, which is a predicate as
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
-    rows. `given` are the columns that added rows have values in, where it is known that these rows
-    merge with the rows of the table by their keys. With `is_merge`, they are the rows of a MERGE,
-    and no two of them may share a key. `now_ms` is the time from
+    rows. `incoming_columns` are those in which added rows have values, where it is known that these
+    rows merge with the rows of the table by their keys. With `is_merge`, they are the rows of a
+    MERGE, and no two of them may share a key. `now_ms` is the time from
     which on new rows live for the time in the settings, in ms since 1970 UTC.
     """
 
@@ -111,7 +111,7 @@ class WriteJob(Model):
     settings: WriteSettings
     commit: CommitSettings = Field(default_factory=CommitSettings)
     parameters: dict[str, str]
-    given: tuple[ColumnNumber, ...] | None = None
+    incoming_columns: tuple[ColumnNumber, ...] | None = None
     is_merge: bool = False
     now_ms: Count = 0
 

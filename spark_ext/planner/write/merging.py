@@ -23,9 +23,9 @@ from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.keys.policy import merges, policy_of
 from colonnade.tableformat.keys.static_parts import stored_table
-from colonnade.tableformat.statements.keyed.given import (
+from colonnade.tableformat.statements.keyed.incoming import (
     checks_merged_rows,
-    given_columns,
+    incoming_columns,
     open_columns,
 )
 from colonnade.tableformat.write.expiry import expires_column
@@ -48,7 +48,7 @@ def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
     `path`, `seen`, `options` and `evolving` are those of `plan_write`. The reply's `given` is None
     if the rows do not merge with those of the table. Else it is the argument `given` of
     `plan_write`: the `columns`, and whether Spark has the constraints `checked`. In `schema`, the
-    other columns are nullable. Raises the errors of `given_columns`.
+    other columns are nullable. Raises the errors of `incoming_columns`.
     """
     options = parse_write_options({**args["options"], "path": args["path"]})
     location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
@@ -62,7 +62,7 @@ def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
     column = expires_column(table.lifetimes, table.schema)
     if options.settings.ttl is not None and column is not None:
         names.append(column.name)  # Spark fills it where the rows lack it
-    given = given_columns(own, names)
+    given = incoming_columns(own, names)
     return {
         "given": {"columns": names, "checked": not checks_merged_rows(own, given)},
         "schema": declared_json(open_schema(open_columns(table.schema, given))),
@@ -92,7 +92,7 @@ def merge_by_key(args: Mapping[str, Any]) -> dict[str, Any]:
     )
     if joins:
         return {"given": None}
-    given = given_columns(table, names)
+    given = incoming_columns(table, names)
     return {
         "given": {"columns": names, "checked": bool(table.constraints), "keys": args["keys"]},
         "schema": declared_json(open_schema(open_columns(table.schema, given))),
@@ -169,10 +169,10 @@ def check_merging(
 
 def _merges_as(table: TableState, job: WriteJob, given: Mapping[str, Any]) -> bool:
     """Return whether a table still merges rows as the statement with them was analyzed."""
-    if job.given is None:
+    if job.incoming_columns is None:
         return False
     if not job.is_merge:
-        checked = not checks_merged_rows(stored_table(table), frozenset(job.given))
+        checked = not checks_merged_rows(stored_table(table), frozenset(job.incoming_columns))
         return checked == bool(given["checked"])
     if bool(table.constraints) != given["checked"]:
         return False

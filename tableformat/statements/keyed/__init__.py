@@ -1,18 +1,14 @@
-"""Statements on tables with a primary key.
+"""Statements that match incoming rows with existing rows by key.
 
-    unique.py         which rows of a statement are added, so that no two live rows share a key
-    new_keys.py       the keys of the rows that a statement adds, part by part
-    written_keys.py   those keys beside one state of the table after another
-    merge.py          UPSERT on the primary key: each row meets the row of the table with its key
-    written_merge.py  the same for rows that tasks have written
-    delete_keys.py    DELETE by the primary key
-    late.py           rows that are older than a deletion of their key
-    given.py          the columns that rows were given values in
-    batch.py          rows that have some of the columns, in the types of the table
-    meeting.py        these rows beside those of the table that they meet, and what they become
-    merging.py        merged rows, written and withdrawn
-    places.py         where the rows of the table are, from one state to later ones
+    incoming.py     incoming rows, in memory or written by tasks, and the columns that they have
+    existing.py     existing rows with their keys, and deletions of these, from state to state
+    merge.py        incoming rows matched with existing rows, merged and written
+    upsert.py       UPSERT on the primary key, for both kinds of incoming rows
+    unique.py       which incoming rows are added, so that no two live rows share a key
+    upsert_on.py    UPSERT on other columns: incoming rows replace whole rows
+    delete_keys.py  DELETE by the primary key
 
-No two live rows of such a table share a key.
+The next statement of this kind is a module beside `upsert.py`. It takes `IncomingRows`, follows
+`ExistingRows`, and says what becomes of the rows that match.
 Spec: docs/spec/keys.md
 """

@@ -23,10 +23,9 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
-from colonnade.tableformat.keys.key_numbers import key_numbers
-from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.keys.key_set import KeySet, key_numbers, key_schema
+from colonnade.tableformat.keys.merged_rows import ages
 from colonnade.tableformat.keys.policy import policy_of
-from colonnade.tableformat.keys.sequence import ages
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.keys.tombstones import (
     Deletions,
@@ -35,7 +34,6 @@ from colonnade.tableformat.keys.tombstones import (
     tombstone_schema,
 )
 from colonnade.tableformat.statements.key_guard import guard_keys
-from colonnade.tableformat.statements.keyed.new_keys import key_schema
 from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -62,17 +60,17 @@ def evaluate_delete_keys(
             f"Table {table.name!r} has no primary key to delete by; use delete with a condition."
         )
     sequence = row_sequence(table)
-    given = _given(table, data, sequence)
-    view = log.view(table, given.keys.keep)
+    keys = _deleted_keys(table, data, sequence)
+    view = log.view(table, keys.known.keep)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", BitMap(rows))
-        for each in find_rows(log.store, view, given.keys)
-        if len(rows := given.dying(log, each))
+        for each in find_rows(log.store, view, keys.known)
+        if len(rows := keys.dying(log, each))
     ]
-    names = ", ".join(field.name for field in given.key.fields)
-    read = TableRead(table.id, given.keys.keep, given.columns)
+    names = ", ".join(field.name for field in keys.key.fields)
+    read = TableRead(table.id, keys.known.keep, keys.columns)
     statement = row_statement("delete", table, deleted, reads=(read,), parameters={"keys": names})
-    return statement if sequence is None else _remembering(statement, given, log, table, job_id)
+    return statement if sequence is None else _remembering(statement, keys, log, table, job_id)
 
 
 def row_sequence(table: TableState) -> SchemaField | None:
@@ -95,12 +93,12 @@ def row_sequence(table: TableState) -> SchemaField | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Given:
+class _DeletedKeys:
     """The keys to delete, each once, and with a sequence how new each deletion is."""
 
     rows: pa.Table
     key: TableSchema
-    keys: KeySet
+    known: KeySet
     sequence: SchemaField | None
 
     @property
@@ -118,7 +116,7 @@ class _Given:
         return found.rows[deletions.compare(found.keys, pa.concat_arrays(values)) <= 0]
 
 
-def _given(table: TableState, data: pa.Table, sequence: SchemaField | None) -> _Given:
+def _deleted_keys(table: TableState, data: pa.Table, sequence: SchemaField | None) -> _DeletedKeys:
     key = key_schema(table)
     schema = key
     if sequence is not None:
@@ -135,19 +133,18 @@ def _given(table: TableState, data: pa.Table, sequence: SchemaField | None) -> _
         newest = np.argsort(-ages(_joined(rows, sequence)), kind="stable")
         rows = rows.take(pa.array(newest))
     rows = rows.take(pa.array(key_numbers(rows, key)[1]))
-    keys = KeySet.of(rows.select([each.name for each in key.fields]), key)
-    return _Given(rows, key, keys, sequence)
+    return _DeletedKeys(rows, key, KeySet.of(rows.select(key.names), key), sequence)
 
 
 def _remembering(
-    statement: Statement, given: _Given, log: StatementLog, table: TableState, job_id: str
+    statement: Statement, deleted: _DeletedKeys, log: StatementLog, table: TableState, job_id: str
 ) -> Statement:
     """Return the statement that also adds tombstones.
 
     A concurrent writer who adds one of the keys is a conflict, because his row may be older.
     """
-    assert given.sequence is not None
-    guard = guard_keys(log.store, table, given.key, lambda: given.keys)
+    assert deleted.sequence is not None
+    guard = guard_keys(log.store, table, deleted.key, lambda: deleted.known)
 
     def check(after: TableState) -> None:
         if after.primary_key != table.primary_key or policy_of(after) != policy_of(table):
@@ -158,22 +155,22 @@ def _remembering(
 
     return replace(
         statement,
-        ops=(*statement.ops, *_tombstones(given, given.sequence, log, table, job_id)),
+        ops=(*statement.ops, *_tombstones(deleted, deleted.sequence, log, table, job_id)),
         keys=(replace(guard, check=check),),
         compared=True,
     )
 
 
 def _tombstones(
-    given: _Given, sequence: SchemaField, log: StatementLog, table: TableState, job_id: str
+    deleted: _DeletedKeys, sequence: SchemaField, log: StatementLog, table: TableState, job_id: str
 ) -> Iterator[AddRowSet]:
     """Write the keys as RowSets without live rows. A deletion that is the oldest says nothing."""
-    known = given.rows.filter(pc.is_valid(given.rows[sequence.name]))
+    known = deleted.rows.filter(pc.is_valid(deleted.rows[sequence.name]))
     if not known.num_rows:
         return
     schema = tombstone_schema(table.schema)
     arrays = [
-        _joined(known, each) if each.id in given.columns else pa.nulls(known.num_rows, field.type)
+        _joined(known, each) if each.id in deleted.columns else pa.nulls(known.num_rows, field.type)
         for each, field in zip(schema.fields, arrow_schema(schema), strict=True)
     ]
     target = target_of(table, log.limits).model_copy(update={"table_schema": schema})

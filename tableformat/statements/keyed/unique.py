@@ -1,14 +1,20 @@
-"""Keep the primary key of a table: no statement adds a row whose key a live row has.
+"""Keep the primary key of a table unique: no statement adds a row whose key a live row has.
 
 A statement is compared when it is evaluated. Concurrent writers may add rows before its slot, so
-the RowSets that are new then are compared once more. Nothing is written again.
+the RowSets that are new then are compared once more. Nothing is written again. For a table with the
+key 1, and incoming rows with the keys 1, 2 and 2, the property `onDuplicate` says
+
+    error     the statement is refused, with the key 2
+    ignore    the row with the key 1, and the second one with the key 2, are left out
+    merge     the rows of each key become one row: see `upsert.py`
+
 Spec: docs/spec/conflicts.md#primary-keys
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,30 +33,26 @@ from colonnade.manifests.commit.change import (
     origins_by_object,
 )
 from colonnade.manifests.commit.rebase.targets import all_rows
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.later import later
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import Shown, View
 from colonnade.tableformat.keys.expired import are_expired, stored_view
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
-from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
-from colonnade.tableformat.statements.keyed.new_keys import (
-    NewKeys,
-    key_guard,
-    key_schema,
-    taken_key,
-)
-from colonnade.tableformat.statements.keyed.written_keys import WrittenKeys
+from colonnade.tableformat.keys.key_parts import KeyPart, WrittenKeys
+from colonnade.tableformat.keys.key_set import key_schema
+from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate, taken_key
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.statements.keyed import written_merge
+    from colonnade.tableformat.statements.keyed import incoming, upsert
 else:
-    written_merge = later("colonnade.tableformat.statements.keyed.written_merge")
+    incoming = later("colonnade.tableformat.statements.keyed.incoming")
+    upsert = later("colonnade.tableformat.statements.keyed.upsert")
 
 Leaving = Mapping[int, FrozenBitMap]
 """The rows of a table that a statement deletes, by RowSet id."""
@@ -104,15 +106,15 @@ def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
 
 def _comparison(
     log: StatementLog, table: TableState, statement: Statement
-) -> _Comparison | written_merge.WrittenMerge:
+) -> _Comparison | upsert.Upsert:
     if on_duplicate_of(statement, table) != "merge":
         return _Comparison(log, table, statement)
     written = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
-    return written_merge.WrittenMerge(
+    return upsert.Upsert(
         log,
         table,
-        written,
-        statement.given,
+        incoming.written_rows(log.store, table, written, statement.incoming_columns),
+        job_id_of(written[0].object),
         alone=statement.overwrites_all,
         is_merge=statement.is_merge,
     )
@@ -147,11 +149,12 @@ def _with(statement: Statement, table: TableState, found: ResolvedRows) -> State
 
 
 class _Comparison:
-    """The rows that a statement adds, beside each other and beside the rows of their table.
+    """The rows that a statement adds, compared with each other and with the rows of their table.
 
-    Each RowSet of the table is met once. Rows that lose stay lost: the row that had their key may
-    be deleted before the slot, which is as if it had been deleted right after the statement. A row
-    of the table that has expired when the statement sees it is deleted, and its key is free.
+    Each RowSet of the table is compared once. A row that is left out stays out: the row that had
+    its key may be deleted before the slot, which is as if it had been deleted right after the
+    statement. A row of the table that had expired at the time of the statement is deleted, and its
+    key is free.
     """
 
     def __init__(self, log: StatementLog, table: TableState, statement: Statement) -> None:
@@ -163,40 +166,40 @@ class _Comparison:
         self._alone = statement.overwrites_all
         self._key = key_schema(table)
         self._keys = self._keys_as(self._key)
-        self._lost: defaultdict[int, BitMap] = defaultdict(BitMap)
+        self._left_out: defaultdict[int, BitMap] = defaultdict(BitMap)
         self._expired: dict[Shown, BitMap] = {}
-        self._met: tuple[int, RowSets] | None = None
-        self._seen = frozenset[Shown]()
+        self._version: tuple[int, RowSets] | None = None
+        self._compared = frozenset[Shown]()
 
     def resolve(self, state: Snapshot, leaving: Leaving) -> ResolvedRows:
         """Compare the rows with those that are new in a later state of the table."""
         return self.compare(state.tables.get(self._table.id, self._table), leaving)
 
     def compare(self, table: TableState, leaving: Leaving) -> ResolvedRows:
-        """Return the rows that are left beside a state of the table.
+        """Return the rows that can be added to a state of the table.
 
         Raises InvalidInputError if a key is taken, unless such rows are ignored.
         """
-        if table.version == self._met or not table.primary_key:
+        if table.version == self._version or not table.primary_key:
             return self._result()  # Without a key any more, nothing is left to compare.
-        first = self._met is None
+        first = self._version is None
         if first and self._is_surely_new(table):
-            self._met = table.version
+            self._version = table.version
             return self._result()
         if (key := key_schema(table)) != self._key:
             # The columns have widened, so their values compare in the wider types.
-            self._keys, self._seen = self._keys_as(key), frozenset()
+            self._keys, self._compared = self._keys_as(key), frozenset()
             self._key = key
         near = self._may_have(table, self._keys.keep) if not first else View.stored(table)
-        unseen = [each for each in near.rowsets if near.shows(each) not in self._seen]
+        new = [each for each in near.rowsets if near.shows(each) not in self._compared]
         present = set(map(near.shows, near.rowsets))
-        later = ((part, near.of(rowsets)) for part, rowsets in self._keys.beside(unseen))
-        for part, view in self._first_look(table) if first else later:
+        later = ((part, near.of(rowsets)) for part, rowsets in self._keys.near(new))
+        for part, view in self._all_parts(table) if first else later:
             present.update(map(view.shows, view.rowsets))
             for found in find_rows(self._log.store, view, part.keys):
-                self._look_at(part, table, found, leaving.get(found.rowset.id))
+                self._compare_with(part, table, found, leaving.get(found.rowset.id))
         self._expired = {each: rows for each, rows in self._expired.items() if each in present}
-        self._seen, self._met = frozenset(present), table.version
+        self._compared, self._version = frozenset(present), table.version
         return self._result()
 
     def reads(self, *, at_slot: bool) -> tuple[TableRead, ...]:
@@ -211,7 +214,16 @@ class _Comparison:
 
     def guard(self) -> KeyGuard:
         """Return a guard that fails a commit if a concurrent writer has added one of the keys."""
-        return key_guard(self._log.store, self._table, self._key, self._keys.beside)
+
+        def holding(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+            found: list[LiveRowSet] = []
+            for part, near in self._keys.near(rowsets) if rowsets else ():
+                rows = find_rows(self._log.store, View.stored(self._table, near), part.keys)
+                found += (each.rowset for each in rows)
+            return found
+
+        columns = frozenset(field.id for field in self._key.fields)
+        return KeyGuard(self._table.id, holding, columns)
 
     def _keys_as(self, key: TableSchema) -> WrittenKeys:
         return WrittenKeys(self._log.store, self._table, key, self._written)
@@ -221,8 +233,8 @@ class _Comparison:
         alone = self._alone or not table.rowsets.rowset_count
         return alone and self._keys.surely_differ
 
-    def _first_look(self, table: TableState) -> Iterator[tuple[NewKeys, View]]:
-        """Yield all new keys by parts, each with the RowSets that may have some of them."""
+    def _all_parts(self, table: TableState) -> Iterator[tuple[KeyPart, View]]:
+        """Compare the rows of each part; yield its keys with the RowSets that may have some."""
         for part in self._keys:
             self._compare_new(part)
             yield part, self._may_have(table, part.keys.keep)
@@ -233,53 +245,52 @@ class _Comparison:
             return View.stored(table)
         return stored_view(self._log, table, keep)[0]
 
-    def _look_at(
-        self, part: NewKeys, table: TableState, found: MatchingRows, gone: FrozenBitMap | None
+    def _compare_with(
+        self, part: KeyPart, table: TableState, found: MatchingRows, gone: FrozenBitMap | None
     ) -> None:
-        """Let new rows meet the rows of a RowSet that have their keys, besides those `gone`."""
+        """Compare new rows with the rows of a RowSet that have their keys, besides those `gone`."""
         left = found.rows if gone is None else _without(found.rows, gone)
         stays = np.isin(found.rows, left)
         now = self._log.now_ms
         expired = are_expired(self._log.store, table, found.rowset, found.rows, now)
-        self._meet(part, found.keys[stays & ~expired])
+        self._take(part, found.keys[stays & ~expired])
         if len(rows := found.rows[stays & expired]):
-            shown = found.view.shows(found.rowset)
-            self._expired[shown] = self._expired.get(shown, BitMap()) | BitMap(rows)
+            key = found.view.shows(found.rowset)
+            self._expired[key] = self._expired.get(key, BitMap()) | BitMap(rows)
 
-    def _compare_new(self, part: NewKeys) -> None:
+    def _compare_new(self, part: KeyPart) -> None:
         """Compare the rows with each other: the one that arrived first stays."""
         repeated = part.repeated
         if len(repeated) and not self._ignores:
-            raise self._refusal(part, int(repeated[0]), "more than one new row has")
-        self._lose(part, repeated)
+            key = part.text(int(repeated[0]))
+            raise taken_key(self._table, key, "more than one new row has")
+        self._leave_out(part, repeated)
 
-    def _meet(self, part: NewKeys, keys: NDArray[np.int64]) -> None:
+    def _take(self, part: KeyPart, keys: NDArray[np.int64]) -> None:
+        """Refuse or leave out the rows of keys that rows of the table have."""
         if len(keys) and not self._ignores:
-            row = int(part.firsts[keys[0]])
-            raise self._refusal(part, row, "a row of the table has")
-        self._lose(part, part.rows_of(keys))
+            key = part.text(int(part.firsts[keys[0]]))
+            raise taken_key(self._table, key, "a row of the table has")
+        self._leave_out(part, part.rows_of(keys))
 
-    def _lose(self, part: NewKeys, rows: NDArray[np.int64]) -> None:
+    def _leave_out(self, part: KeyPart, rows: NDArray[np.int64]) -> None:
         rowsets, numbers = part.places[0][rows], part.places[1][rows]
         for at in np.unique(rowsets).tolist():
-            self._lost[at] |= BitMap(numbers[rowsets == at])
-
-    def _refusal(self, part: NewKeys, row: int, who: str) -> InvalidInputError:
-        return taken_key(self._table, self._key, part.shown(row), who)
+            self._left_out[at] |= BitMap(numbers[rowsets == at])
 
     def _result(self) -> ResolvedRows:
         expired = tuple(
             DeletedRows(self._table.id, rowset, "merge", rows)
             for (rowset, *_), rows in self._expired.items()
         )
-        if not self._lost:
+        if not self._left_out:
             return ResolvedRows(tuple(map(AddedRows, self._written)), expired)
         added = [
-            AddedRows(entry, FrozenBitMap(lost))
+            AddedRows(entry, FrozenBitMap(rows))
             for at, entry in enumerate(self._written)
-            if len(lost := self._lost.get(at, BitMap())) < entry.rows
+            if len(rows := self._left_out.get(at, BitMap())) < entry.rows
         ]
-        inserted = self._counts.rows_inserted - sum(map(len, self._lost.values()))
+        inserted = self._counts.rows_inserted - sum(map(len, self._left_out.values()))
         counts = replace(self._counts, rows_inserted=inserted)
         return ResolvedRows(tuple(added), expired, counts.metrics())
 

@@ -20,7 +20,7 @@ from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.tableformat.keys.repeated import repeated_keys
+from colonnade.tableformat.keys.key_parts import repeated_keys
 from colonnade.tableformat.keys.static_parts import check_policies
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.not_null import SetNotNull

@@ -13,11 +13,10 @@ from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
 from colonnade.manifests.model.operations import SetPrimaryKey
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction import tombstones
-from colonnade.tableformat.statements.keyed import delete_keys, merge, unique
-from colonnade.tableformat.statements.keyed.late import Late
-from colonnade.tableformat.statements.keyed.merge import _Merge
-from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
+from colonnade.tableformat.statements.keyed import delete_keys, unique
+from colonnade.tableformat.statements.keyed.existing import ExistingRows, LateRows, Mask
 from colonnade.tableformat.statements.keyed.unique import _Comparison
+from colonnade.tableformat.statements.keyed.upsert import Upsert
 from colonnade.tableformat.statements.statement import Statement, row_statement
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.keyer import Keyer
@@ -39,25 +38,27 @@ def _compared_before(
     return comparison._result()
 
 
-def _merged_before(own: _Merge, state: Snapshot, leaving: Mapping[int, Any]) -> ResolvedRows:
-    """What the rows became beside those of the base."""
-    inserted = int((~own._places.is_there).sum())
-    return own._merging.result(own._places.replaced(own._table.id), inserted)
+def _merged_before(own: Upsert, state: Snapshot, leaving: Mapping[int, Any]) -> ResolvedRows:
+    """What the rows became at the base."""
+    return own._result
 
 
-def _nothing_moved(places: KeyPlaces, *others: Any) -> Mask:
-    return np.zeros_like(_really_follow(places, *others))
+def _nothing_moved(existing: ExistingRows, *others: Any) -> Mask:
+    return np.zeros_like(_really_follow(existing, *others))
 
 
-_really_follow = KeyPlaces.follow
+_really_follow = ExistingRows.follow
 
 
-def _seen_once(late: Late, *state: Any) -> Mask | None:
-    """Which rows are late beside the deletions of the first state alone."""
-    return None if len(late.late) else _really_late(late, *state)
+def _followed_once(late: LateRows, *state: Any) -> bool:
+    """Whether other rows are late: only the deletions of the first state count."""
+    if hasattr(late, "_followed"):
+        return False
+    late._followed = True  # type: ignore[attr-defined]
+    return _really_late(late, *state)
 
 
-_really_late = Late.rows
+_really_late = LateRows.follow
 
 
 def _guarding_nothing(*_: Any) -> KeyGuard:
@@ -86,7 +87,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a merge that lost its slot is not repeated",
-        lambda: patch.object(merge._Merge, "resolve", _merged_before),
+        lambda: patch.object(Upsert, "resolve", _merged_before),
         actors=WRITTEN,
         keyed=True,
         seeds=50,
@@ -94,7 +95,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "rows that a rival has merged are taken for unchanged ones",
-        lambda: patch.object(KeyPlaces, "follow", _nothing_moved),
+        lambda: patch.object(ExistingRows, "follow", _nothing_moved),
         actors=WRITTEN,
         keyed=True,
         seeds=50,
@@ -109,7 +110,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a row is not compared again with deletions before its slot",
-        lambda: patch.object(Late, "rows", _seen_once),
+        lambda: patch.object(LateRows, "follow", _followed_once),
         actors=DELETING,
         keyed=True,
         seeds=50,

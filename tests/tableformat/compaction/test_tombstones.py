@@ -16,7 +16,7 @@ from colonnade.tableformat.compaction import tombstones as module
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.predicate import bind, evaluate, parse_predicate
 from colonnade.tableformat.table.erase import erase
-from tests.tableformat.statements.keyed.test_late import tombstones
+from tests.tableformat.statements.keyed.test_late_rows import tombstones
 from tests.tableformat.statements.tables import another, made
 
 SCHEMA = pa.schema(

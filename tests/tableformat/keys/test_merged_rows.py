@@ -1,4 +1,4 @@
-"""Rows that share a key become the row that the rules give, column by column."""
+"""Rows that share a key become the row that the rules give, in the order in which they count."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     assign_ids,
 )
-from colonnade.tableformat.keys.merged_rows import merged_rows
+from colonnade.tableformat.keys.merged_rows import Arrivals, merged_rows
 from colonnade.tableformat.keys.policy import key_policy
-from colonnade.tableformat.keys.sequence import Arrivals
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.merge_model import MergeModel, Row
 
@@ -118,3 +117,35 @@ def _row(key: int, rng: random.Random) -> Row:
         return rng.randrange(4)
 
     return {name: None if name != "key" and rng.random() < 0.2 else value(name) for name in COLUMNS}
+
+
+AGES = st.one_of(st.none(), st.integers(-2, 2))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), AGES), min_size=1, max_size=20), st.data())
+def test_rows_count_by_sequence_with_null_as_the_oldest_and_then_by_arrival(
+    rows: list[tuple[int, int | None]], data: st.DataObject
+) -> None:
+    names = {key: number for number, key in enumerate(dict.fromkeys(key for key, _ in rows))}
+    keys = [names[key] for key, _ in rows]
+    existing = data.draw(st.integers(0, next((i for i, k in enumerate(keys) if k in keys[:i]), 1)))
+    arrivals = Arrivals(np.array(keys, np.int64), existing)
+    ages = [age for _, age in rows]
+    sequence = pa.array(ages, pa.int64())
+
+    def age(row: int) -> tuple[bool, int]:
+        known = ages[row]
+        return (known is not None, known or 0)
+
+    everything = range(len(rows))
+    assert arrivals.oldest_first(sequence).tolist() == sorted(
+        everything, key=lambda row: (keys[row], age(row), row)
+    )
+    assert arrivals.existing_first(sequence).tolist() == sorted(
+        everything, key=lambda row: (keys[row], row >= existing, age(row), row)
+    )
+    by_arrival = sorted(everything, key=lambda row: (keys[row], row))
+    assert arrivals.oldest_first(None).tolist() == by_arrival
+    assert arrivals.existing_first(None).tolist() == by_arrival
+    sorted_keys = [keys[row] for row in by_arrival]
+    assert arrivals.starts().tolist() == [sorted_keys.index(key) for key in range(len(names))]

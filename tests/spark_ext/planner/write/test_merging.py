@@ -66,7 +66,7 @@ def test_columns_that_were_not_given_may_be_null_until_rows_merge(tmp_path: Path
     fields = json.loads(found["schema"])["fields"]
     assert [(each["name"], each["nullable"]) for each in fields] == [("id", False), ("v", True)]
     job = plan(path, found["given"], **MERGE)
-    assert job.given == (1,)
+    assert job.incoming_columns == (1,)
     assert [each.nullable for each in job.target.table_schema.fields] == [False, True]
     assert job.settings.on_duplicate == "merge"
 
@@ -90,8 +90,8 @@ def test_the_option_goes_before_the_property(
         with pytest.raises(InvalidInputError, match="cannot tell which columns"):
             plan(path, unknown, **options)
     else:
-        assert plan(path, unknown, **options).given is None
-    assert plan(path, None, **options).given is None
+        assert plan(path, unknown, **options).incoming_columns is None
+    assert plan(path, None, **options).incoming_columns is None
 
 
 def test_spark_checks_constraints_only_where_rows_are_whole(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_merge_by_the_key_states_its_columns(tmp_path: Path) -> None:
     given = ask_merge(path, ["id", "v"])
     assert given == {"columns": ["id", "v"], "checked": False, "keys": ["id"]}
     job = plan(path, given)
-    assert (job.is_merge, job.given, job.parameters) == (True, (1, 2), {})
+    assert (job.is_merge, job.incoming_columns, job.parameters) == (True, (1, 2), {})
 
 
 @pytest.mark.parametrize(

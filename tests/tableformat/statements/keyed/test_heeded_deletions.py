@@ -23,7 +23,7 @@ from colonnade.tableformat.statements.statement import (
     write_batches,
 )
 from colonnade.tableformat.table.transaction import ArrowTransaction
-from tests.tableformat.statements.keyed.test_late import SCHEMA, Racing, data, keys
+from tests.tableformat.statements.keyed.test_late_rows import SCHEMA, Racing, data, keys
 from tests.tableformat.statements.tables import another, made
 
 DELETED_AT = 100

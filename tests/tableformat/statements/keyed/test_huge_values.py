@@ -13,7 +13,7 @@ import pytest
 
 import colonnade
 from colonnade.tableformat.keys import modes
-from colonnade.tableformat.statements.keyed import meeting
+from colonnade.tableformat.statements.keyed import merge
 
 MOST_COPIES = 3.0
 PROGRAM = """
@@ -78,7 +78,7 @@ SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("n", pa.list_(pa.int
 
 
 def few_bytes(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(meeting, "PART_LIMIT", most)
+    monkeypatch.setattr(merge, "PART_LIMIT", most)
 
 
 @pytest.mark.parametrize("most", [1, 40, 10**9])

@@ -26,8 +26,8 @@ from colonnade.tableformat.compaction import run as compaction
 from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.key_guard import guard_keys
-from colonnade.tableformat.statements.keyed import merge
-from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.keyed import upsert
+from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.erase import erase
 from colonnade.tableformat.table.transaction import ArrowTransaction
@@ -133,7 +133,7 @@ class Run:
         log, state = StatementLog(writer._log, None), writer._state
         mode: OnDuplicate = self.rng.choice(("merge", "merge", "ignore", "error"))
         if mode == "merge" and self.rng.random() < 0.5:
-            statement = evaluate_merge(log, state, table_of(rows, columns), job_id)
+            statement = evaluate_upsert(log, state, table_of(rows, columns), job_id)
         else:
             cut = self.rng.randrange(len(rows) + 1)
             parts = [part for part in (rows[:cut], rows[cut:]) if part]
@@ -255,7 +255,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         compaction, "_erased", _forgets_all
     ),
     "a transaction heeds no deletion of a key that has a row": lambda: patch.object(
-        merge, "guard_keys", _guarding_new_keys
+        upsert, "guard_keys", _guarding_new_keys
     ),
 }
 

@@ -25,7 +25,7 @@ from colonnade.tableformat.table.alteration import (
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import ArrowTransaction
-from tests.tableformat.statements.keyed.test_late import (
+from tests.tableformat.statements.keyed.test_late_rows import (
     Racing,
     data,
     empty,

@@ -17,7 +17,7 @@ from colonnade.manifests.model.operations import SetProperties
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
-from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.alteration import (
     AlterProperties,
@@ -110,7 +110,7 @@ def test_an_upsert_that_meets_a_deletion_at_its_slot_leaves_its_late_rows_out(ro
     base, log = table._refresh(), table._log
     batch = data((1, 6, "late"), (2, 6, "late"), (3, 6, "new"), (4, 2, "D"))
     if road == "upsert":
-        statement = evaluate_merge(log_of(table), table._state, batch, new_job_id())
+        statement = evaluate_upsert(log_of(table), table._state, batch, new_job_id())
         planned = make_change(
             finished(statement, log_of(table), table._state), table._state, new_job_id()
         )

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.tableformat.keys.given_keys import are_keys
+from colonnade.tableformat.keys.key_rows import are_keys
 from tests.tableformat.table.trips import SCHEMA, ids, rows
 
 

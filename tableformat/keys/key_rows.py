@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.key_set import key_schema
 from colonnade.tableformat.predicate.literals import require_zone
 from colonnade.tableformat.types.arrow_input import has_rows
 from colonnade.tableformat.types.arrow_types import arrow_schema, type_name
@@ -44,7 +44,7 @@ def key_rows(keys: Collection[Key], table: TableState) -> pa.Table:
     `keys` are as in `are_keys`. A table without a primary key has no key columns. Raises the errors
     of `key_batch` and `columns_table`.
     """
-    key = TableSchema(fields=key_fields(table.primary_key, table.schema))
+    key = key_schema(table)
     if not len(keys) or not table.primary_key:
         return arrow_schema(key).empty_table()
     if _is_array(keys) and len(key.fields) == 1:

@@ -1,4 +1,11 @@
-"""UPSERT: replace rows that have the same key, and add the other rows."""
+"""UPSERT on other columns than the primary key: replace all rows that have the same key.
+
+Incoming rows have all columns, and each key once. Of a table with two rows of the key Oslo, and
+incoming rows with the keys Oslo and Bern:
+
+    deleted    both rows with the key Oslo
+    added      the row Oslo twice, and the row Bern
+"""
 
 from __future__ import annotations
 
@@ -40,7 +47,7 @@ _MOST_TAKEN = 2**30
 """The most bytes of rows that are brought into the order of the rows that they replace."""
 
 
-def evaluate_upsert(
+def evaluate_upsert_on(
     log: StatementLog,
     table: TableState,
     data: pa.Table,
@@ -64,13 +71,13 @@ def evaluate_upsert(
     source = _conformed(expiring_table(rows, expiry_of(table, settings, log.present_ms)), table)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
-    given: list[NDArray[np.int64]] = []
+    keys_found: list[NDArray[np.int64]] = []
     origins: list[NDArray[np.int64]] = []
     for each in find_rows(log.store, log.view(table, keys.keep), keys):
         deleted.append(DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)))
-        given.append(each.keys)
+        keys_found.append(each.keys)
         origins.append(origins_of(each.rowset.id, each.rows))
-    matched = np.concatenate([np.zeros(0, np.int64), *given])
+    matched = np.concatenate([np.zeros(0, np.int64), *keys_found])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
     replaced, sources = np.concatenate([np.zeros(0, np.int64), *origins]), RowSources()
     if source.nbytes > _MOST_TAKEN and not identity_columns(table.schema):

@@ -1,10 +1,11 @@
-"""Rows that leave columns out: which columns they need, and what a job lets its tasks write."""
+"""Incoming rows have the key columns, and each column has its sequence beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -12,10 +13,11 @@ from colonnade import AddConstraint, ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.keyed.given import (
+from colonnade.tableformat.statements.keyed.incoming import (
     all_columns,
+    batch_rows,
     checks_merged_rows,
-    given_columns,
+    incoming_columns,
     merging_job,
     open_columns,
     require_values,
@@ -23,7 +25,7 @@ from colonnade.tableformat.statements.keyed.given import (
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.run import write_rows
-from tests.tableformat.statements.tables import made
+from tests.tableformat.statements.tables import SCHEMA, made
 
 STRICT = pa.schema(
     [
@@ -48,7 +50,7 @@ def strict(schema: pa.Schema = STRICT, **design: Any) -> ArrowTable:
 def job_of(table: ArrowTable, *names: str) -> WriteJob:
     state = table._state
     job = plan_write(table._location, table._snapshot, "append")
-    return merging_job(job, state, given_columns(state, names))
+    return merging_job(job, state, incoming_columns(state, names))
 
 
 def write(table: ArrowTable, **columns: list[Any]) -> dict[int, tuple[Any, ...]]:
@@ -68,8 +70,8 @@ def named(state: TableState, ids: frozenset[int]) -> set[str]:
 
 def test_columns_are_named_in_any_case_and_others_have_no_effect() -> None:
     state = strict()._state
-    assert named(state, given_columns(state, ["ID", "N", "zzz"])) == {"id", "n"}
-    opened = open_columns(state.schema, given_columns(state, ["id", "n"]))
+    assert named(state, incoming_columns(state, ["ID", "N", "zzz"])) == {"id", "n"}
+    opened = open_columns(state.schema, incoming_columns(state, ["id", "n"]))
     assert [each.nullable for each in opened.fields] == [False, True, True]
 
 
@@ -86,7 +88,7 @@ def test_columns_that_need_another_one_are_refused(
 ) -> None:
     table = strict(WITH_TWICE, generated=TWICE, properties=properties)
     with pytest.raises(InvalidInputError, match=sentence):
-        given_columns(table._state, names)
+        incoming_columns(table._state, names)
 
 
 def test_generated_columns_make_a_row_no_less_whole() -> None:
@@ -100,7 +102,7 @@ def test_rows_of_known_keys_may_lack_what_a_new_row_needs() -> None:
     with pytest.raises(InvalidInputError, match="'must' of table 't' is NOT NULL.*id = 3 is new"):
         write(table, id=[1, 3], n=[1, 1])
     with pytest.raises(InvalidInputError, match="the key k is new"):
-        require_values(table._state, given_columns(table._state, ["id"]), "k")
+        require_values(table._state, incoming_columns(table._state, ["id"]), "k")
     table.delete("id = 2")
     with pytest.raises(InvalidInputError, match="id = 2 is new"):
         write(table, id=[2], n=[1])
@@ -135,3 +137,34 @@ def test_a_row_that_replaces_another_is_checked_where_it_is_written() -> None:
     assert not checks_merged_rows(state, all_columns(state))
     assert job_of(table, "id", "must", "n").target.constraints == state.constraints
     assert job_of(table, "id", "n").target.constraints == ()
+
+
+TABLE = made(schema=SCHEMA, key=("id",), properties={"sequence.text": "day"})._state
+
+
+def test_a_batch_has_all_columns_and_says_in_which_it_has_values() -> None:
+    incoming = batch_rows(TABLE, pa.table({"FLAG": [True], "id": [1]}))
+    [part] = incoming.parts
+    batch = incoming.read(part, np.arange(1))
+    assert batch.column_names == SCHEMA.names
+    assert batch.to_pylist() == [{"id": 1, "text": None, "price": None, "day": None, "flag": True}]
+    assert incoming.columns == {1, 5}
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"flag": [True]}, "lack column 'id' of the primary key of table 't'"),
+        ({"id": [1], "text": ["a"]}, "column 'text' of table 't' without its sequence 'day'"),
+        (
+            {"id": [1], "more": ["a"]},
+            "column 'more', which table 't' does not have .* 'text', .* with ignore_unknown",
+        ),
+        ({"id": ["a"]}, "'id' is long, but the data holds string"),
+    ],
+)
+def test_a_batch_that_cannot_be_merged_is_refused_by_column(
+    columns: dict[str, list[object]], sentence: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=sentence):
+        batch_rows(TABLE, pa.table(columns))
