@@ -63,10 +63,15 @@ def _check_depth(schema: TableSchema) -> None:
     for _ in range(NESTING_LIMIT):
         level = [(column, child) for column, field in level for child in field.children()]
     if level:
-        raise InvalidInputError(
-            f"The type of column {level[0][0]!r} is nested more than {NESTING_LIMIT} deep; store"
-            " the deeper levels as text or as a variant."
-        )
+        raise nested_too_deep(level[0][0])
+
+
+def nested_too_deep(column: str) -> InvalidInputError:
+    """Return the error for a column with a type of more levels than tables have."""
+    return InvalidInputError(
+        f"The type of column {column!r} is nested more than {NESTING_LIMIT} deep; store the deeper"
+        " levels as text or as a variant."
+    )
 
 
 def _check_metadata_size(schema: TableSchema) -> None:

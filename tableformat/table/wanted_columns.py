@@ -27,7 +27,7 @@ from colonnade.tableformat.table.alteration import AddColumn, Alteration, WidenC
 from colonnade.tableformat.table.alteration.paths import FieldNames, dotted, find, names_of
 from colonnade.tableformat.types.arrow_types import (
     arrow_type,
-    check_field_names,
+    check_fields,
     is_list,
     schema_from_arrow,
 )
@@ -129,7 +129,7 @@ def unknown_fields(schema: TableSchema, given: pa.Schema) -> list[str]:
 
 
 def _columns(given: pa.Schema) -> list[tuple[str, Given]]:
-    check_field_names(given)
+    check_fields(given)
     return [(field.name, field) for field in given]
 
 

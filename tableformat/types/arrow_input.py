@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.types.arrow_types import check_field_names
+from colonnade.tableformat.types.arrow_types import check_fields
 from colonnade.tableformat.types.pandas_index import frame_table, index_columns
 from colonnade.tableformat.types.python_rows import columns_table, refuse_objects, rows_table
 
@@ -172,7 +172,7 @@ def _in_order(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
 
 def _without_index(batches: pa.RecordBatchReader, data: Any) -> Iterator[pa.RecordBatch]:
     left_out = index_columns(batches.schema)
-    check_field_names(batches.schema)
+    check_fields(batches.schema)
     batch = _next(batches, data)
     if batch is None:
         batch = _no_rows(batches.schema)

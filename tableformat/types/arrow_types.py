@@ -13,7 +13,7 @@ Spec: docs/spec/types.md
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     decimal_digits,
 )
+from colonnade.manifests.model.schema_check import NESTING_LIMIT, nested_too_deep
 from colonnade.tableformat.types.pandas_index import without_index
 
 TYPE_KEY = b"colonnade.type"
@@ -195,25 +196,39 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     become `string`. An index of pandas without a name is no column. Raises InvalidInputError that
     names the column and its type when a type cannot be stored.
     """
-    check_field_names(schema)
+    check_fields(schema)
     fields = without_index(schema)
-    try:
-        return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in fields))
-    except RecursionError as error:
-        raise InvalidInputError(
-            "A column of the schema is nested far deeper than tables allow; store its deeper levels"
-            " as text, or as a variant."
-        ) from error
+    return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in fields))
 
 
-def check_field_names(schema: pa.Schema) -> None:
-    """Refuse columns, and fields within them, whose names are not valid UTF-8.
+def check_fields(schema: pa.Schema) -> None:
+    """Refuse columns that no table can have, before anything else reads their types.
 
-    Arrow takes any bytes for a name. Raises InvalidInputError.
+    Arrow takes any bytes for a name, and types of any depth. Raises InvalidInputError for a name
+    that is not valid UTF-8, of a column or a field within one, and for a type that is nested too
+    deep, which names the column.
     """
-    rest = list(schema)
-    while rest:
-        field = rest.pop()
+    level = [(column, column) for column in _named(schema)]
+    for _ in range(NESTING_LIMIT):
+        level = [(column, child) for column, field in level for child in _children(field.type)]
+    if level:
+        raise nested_too_deep(level[0][0].name)
+
+
+def _children(arrow: pa.DataType) -> list[pa.Field]:
+    arrow = _stored_form(arrow)
+    if is_list(arrow):
+        return _named([arrow.value_field])
+    if pa.types.is_map(arrow):
+        return _named([arrow.key_field, arrow.item_field])
+    fields = _named(arrow) if pa.types.is_struct(arrow) else []
+    return [] if fields and _is_variant(arrow) else fields
+
+
+def _named(fields: Iterable[pa.Field]) -> list[pa.Field]:
+    """Return fields whose names are valid. Raises the errors of `check_fields`."""
+    found = [*fields]
+    for field in found:
         try:
             _ = field.name
         except UnicodeDecodeError as error:
@@ -221,9 +236,23 @@ def check_field_names(schema: pa.Schema) -> None:
                 "A column, or a field within one, has a name that is not valid UTF-8"
                 f" ({error.object!r}); rename it."
             ) from error
-        found, inner = field.type, field.type.num_fields
-        if inner and (pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found)):
-            rest += [found.field(i) for i in range(inner)]
+    return found
+
+
+def _stored_form(arrow: pa.DataType) -> pa.DataType:
+    """Return the type of the values that other forms of an array stand for."""
+    while True:
+        if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
+            arrow = arrow.value_type
+        elif _is_transparent(arrow):
+            arrow = arrow.storage_type
+        else:
+            return arrow
+
+
+def _is_transparent(arrow: pa.DataType) -> bool:
+    known = TRANSPARENT_EXTENSIONS
+    return isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name in known
 
 
 def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:
@@ -265,6 +294,7 @@ def _stated_type(stated: str, found: DataType, path: str) -> DataType:
 
 
 def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
+    arrow = _stored_form(arrow)
     # A type is hashed by its text, which is as long as the type is deep.
     if arrow.id in _PLAIN_IDS:
         return _PLAIN[arrow]
@@ -276,10 +306,6 @@ def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
         return "interval day to second"
     if pa.types.is_fixed_size_binary(arrow):
         return "binary"
-    if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
-        return _type_from_arrow(arrow.value_type, path)
-    if isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name in TRANSPARENT_EXTENSIONS:
-        return _type_from_arrow(arrow.storage_type, path)
     if is_list(arrow):
         element = _field_from_arrow(arrow.value_field, f"{path}.element")
         return ArrayType(element=element.model_copy(update={"name": "element"}))

@@ -120,10 +120,6 @@ def _part(name: str, column: pa.Array) -> int:
         raise InvalidInputError(
             f"Column {name!r} is not a valid Arrow array: {error}; build it again."
         ) from error
-    except RecursionError as error:
-        raise InvalidInputError(
-            f"The type of column {name!r} is nested deeper than that of any table; flatten it."
-        ) from error
 
 
 def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]:

@@ -249,16 +249,21 @@ def test_settings_of_another_type_are_refused(table: colonnade.ArrowTable) -> No
     )
 
 
+@pytest.mark.parametrize("depth", [50, 300, 600])
 def test_types_that_are_nested_without_end_are_refused_where_they_come_from(
-    table: colonnade.ArrowTable, tmp_path: Path
+    table: colonnade.ArrowTable, tmp_path: Path, depth: int
 ) -> None:
     endless = pa.array(["a"])
-    for _ in range(600):
+    for _ in range(depth):
         endless = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), endless)
     deep = given(tags=endless)
-    refused(lambda: table.append(deep), "'tags' is nested deeper")
-    refused(lambda: table.upsert(deep, ["id"]), "'tags' is nested deeper")
-    refused(lambda: colonnade.create(tmp_path / "deep", deep.schema), "nested far deeper")
+    words = "column 'tags' is nested more than 50 deep"
+    refused(lambda: table.append(deep), words)
+    refused(lambda: table.upsert(deep, ["id"]), words)
+    refused(lambda: table.overwrite(deep), words)
+    refused(lambda: colonnade.create(tmp_path / "deep", deep.schema), words)
+    more = pa.field("tags", endless.type)
+    refused(lambda: table.alter(colonnade.AddColumn(more)), words)
 
 
 @pytest.mark.parametrize("rowsets", ["1", 1, [None], [1.0]])
