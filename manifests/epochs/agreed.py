@@ -39,6 +39,11 @@ def idle_ms(properties: Mapping[str, str]) -> int:
     return found
 
 
+def first_time(own_ms: int) -> AgreedTime:
+    """Return the time of a statement before the first epoch, which no log contradicts yet."""
+    return AgreedTime(own_ms, own_ms)
+
+
 class Agreement:
     """What the clock of this machine, that of a store, and the dates of its log agree on."""
 

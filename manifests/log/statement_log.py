@@ -36,15 +36,17 @@ class StatementLog:
     shows_expired: bool = False
 
     @classmethod
-    def begin(cls, log: Log, base: Snapshot, table: TableState) -> StatementLog:
-        """Return the log for a statement that begins now, on a table of a state.
+    def begin(
+        cls, log: Log, base: Snapshot, table: TableState, begun: AgreedTime | None = None
+    ) -> StatementLog:
+        """Return the log for a statement on a table of a state.
 
-        Costs nothing if nothing expires in the table. Otherwise costs and raises as
-        `Agreement.time`.
+        The statement begins now, unless its plan has `begun` it. Costs nothing then, or if nothing
+        expires in the table. Otherwise costs and raises as `Agreement.time`.
         """
-        return cls(
-            log, None if table.lifetimes is None else log.agreement.statement_time(base, table)
-        )
+        if begun is None and table.lifetimes is not None:
+            begun = log.agreement.statement_time(base, table)
+        return cls(log, begun)
 
     @property
     def store(self) -> ObjectStore:

@@ -181,7 +181,7 @@ def _planned(
             " run the write again."
         )
     with log.removals_are_conflicts(planned, base):
-        own = StatementLog.begin(log, base, table)
+        own = StatementLog.begin(log, base, table, job.time)
         statement = finished(reported(own, table), own, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):

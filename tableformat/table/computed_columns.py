@@ -197,7 +197,14 @@ class ColumnWork:
         table = fills.with_columns(before, altered)
         target = fills.fill_target(table, self.name, is_new=self.new is not None)
         column = self._computed(table, target, before.schema.names)
-        job = plan_write(self.location, base, "append", settings=self.settings, commit=self.commit)
+        job = plan_write(
+            self.location,
+            base,
+            "append",
+            settings=self.settings,
+            commit=self.commit,
+            agreed=log.agreement.statement_time,
+        )
         take_lease(job, log, base)
         place = replaced_columns.WritePlace(
             log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes
@@ -206,7 +213,7 @@ class ColumnWork:
         options = update.replacement_options(target_of(table, log.limits), count, self.settings)
         bound = bind_constraints(table.name, table.constraints, table.schema)
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
-        now_ms = StatementLog.begin(log, base, table).now_ms
+        now_ms = StatementLog.begin(log, base, table, job.time).now_ms
         writer = computed.ComputedWriter(table, now_ms, column, self.where, place, options, rules)
         keep = rowset_filter(table, self.where)
         plan = fills.FillPlan(

@@ -109,7 +109,8 @@ def commit_created(
     If its database does not exist, it is created, too, unless a row is refused. Raises the errors
     of `plan_write`, `evaluate_append` and `commit_reported`.
     """
-    job = plan_write(location, base, "append", create=design, limits=log.limits)
+    agreed = log.agreement.statement_time
+    job = plan_write(location, base, "append", create=design, limits=log.limits, agreed=agreed)
     if rows is None:
         return commit_written(job, (), log, base, fresh=True)
 

@@ -20,6 +20,7 @@ from pydantic import Field
 
 from colonnade.manifests import clock
 from colonnade.manifests.clock import AgreedTime
+from colonnade.manifests.epochs.agreed import first_time
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
@@ -78,8 +79,8 @@ class WriteTarget(Model):
     expires: ColumnNumber | None = None
 
 
-StatementTime = Callable[[Snapshot], AgreedTime]
-"""Returns the time of a statement on a state."""
+StatementTime = Callable[[Snapshot, TableState | None], AgreedTime]
+"""Returns the time of a statement on a state and its table, if that exists."""
 
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
 
@@ -93,8 +94,8 @@ class WriteJob(Model):
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
     rows. `incoming_columns` are those in which added rows have values, where it is known that these
     rows merge with the rows of the table by their keys. With `is_merge`, they are the rows of a
-    MERGE, and no two of them may share a key. `now_ms` is the time from
-    which on new rows live for the time in the settings, in ms since 1970 UTC.
+    MERGE, and no two of them may share a key. `time` is that of its statement, which decides what
+    has expired; None if nothing expires in the table, or there is no database yet.
     """
 
     address: StoreAddress
@@ -113,7 +114,7 @@ class WriteJob(Model):
     parameters: dict[str, str]
     incoming_columns: tuple[ColumnNumber, ...] | None = None
     is_merge: bool = False
-    now_ms: Count = 0
+    time: AgreedTime | None = None
 
     def expiry(self) -> Expiry | None:
         """When new rows expire that do not say it themselves; None if the settings do not say it.
@@ -123,7 +124,8 @@ class WriteJob(Model):
         target, ttl = self.target, self.settings.ttl
         number = target.expires
         column = None if number is None else target.table_schema.by_id(number)
-        return None if ttl is None else expiry(target.name, column, ttl, self.now_ms)
+        present = 0 if self.time is None else self.time.present_ms
+        return None if ttl is None else expiry(target.name, column, ttl, present)
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""
@@ -180,9 +182,9 @@ def plan_write(
     A table that does not exist is created in the same epoch when `create` describes it. With
     `replace`, an existing table is dropped in that epoch, too, and columns of the same name and
     type keep their ids. An overwrite replaces the rows that `where` selects (None: all). `limits`
-    are those of the log, if they differ from the usual ones. `agreed` returns the time of a
-    statement on `base` (None: `Agreement.statement_time`), which counts if the settings have a
-    `ttl`. `statements.commit.commit_written` commits every kind of write.
+    are those of the log, if they differ from the usual ones. `agreed` returns the time of the
+    statement (None: `Agreement.statement_time`), and is asked if something expires in the table.
+    `statements.commit.commit_written` commits every kind of write.
 
     Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
     `location` was resolved. Raises InvalidInputError for a store that cannot commit, for settings
@@ -218,21 +220,25 @@ def plan_write(
         commit=commit or CommitSettings(),
         parameters=parameters or {},
     )
-    return _begun(job, base, agreed or Log(location.store).agreement.statement_time)
+    return _begun(job, base, table, agreed or Log(location.store).agreement.statement_time)
 
 
-def _begun(job: WriteJob, base: Snapshot | None, agreed: StatementTime) -> WriteJob:
-    """Return the job with the time from which on its rows live, if its settings say for how long.
+def _begun(
+    job: WriteJob, base: Snapshot | None, table: TableState | None, agreed: StatementTime
+) -> WriteJob:
+    """Return the job with the time of its statement, if something expires in its table.
 
-    Raises InvalidInputError, before the first row, if no column can say when they expire.
+    Raises InvalidInputError, before the first row, if its rows are to expire at a time that no
+    column can say.
     """
-    if job.settings.ttl is None:
-        return job
-    # No log contradicts this machine's clock before the first epoch.
-    begin = clock.now_ms() if base is None else agreed(base).present_ms
-    begun = job.model_copy(update={"now_ms": begin})
-    begun.expiry()
-    return begun
+    written = job.create or table
+    assert written is not None, "A job writes to a table."
+    if base is not None and written.lifetimes is not None:
+        job = job.model_copy(update={"time": agreed(base, table)})
+    elif job.settings.ttl is not None:
+        job = job.model_copy(update={"time": first_time(clock.now_ms())})
+    job.expiry()
+    return job
 
 
 def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:

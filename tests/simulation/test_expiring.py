@@ -52,7 +52,9 @@ def _with_grace_of_own_clock(log: Log, state: Snapshot, table: TableState) -> in
     return log.reader.query_ms(state) - table.lifetimes.grace_ms
 
 
-def _begun_by_own_clock(log: Log, base: Snapshot, table: TableState) -> StatementLog:
+def _begun_by_own_clock(
+    log: Log, base: Snapshot, table: TableState, begun: AgreedTime | None = None
+) -> StatementLog:
     now = log.reader.query_ms(base)
     return StatementLog(log, None if table.lifetimes is None else AgreedTime(now, now))
 

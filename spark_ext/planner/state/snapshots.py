@@ -228,29 +228,31 @@ class Snapshots:
         return self._times.put(query, now) if known is None else max(known, state.time_ms)
 
     def agreed(
-        self, store: ObjectStore, state: Snapshot, table: TableState | None = None
+        self, store: ObjectStore, state: Snapshot, table: TableState | None, query: int | None
     ) -> AgreedTime:
         """Return the time of a statement on a state, which may be that of a transaction.
 
-        Costs and raises as `Agreement.time`.
+        All requests of one query get the same time for a table, from its scan to its commit. Costs
+        and raises as `Agreement.time`.
         """
         if is_state(state.epoch):
             return TRANSACTIONS.holding(state.epoch).agreed(table)
-        return self.log(store).agreement.statement_time(state, table)
+        key = (query, store.address, table.id if table else "")
+        known = self._agreed.get(key) if query else None
+        if known is None:
+            known = self.log(store).agreement.statement_time(state, table)
+        return self._agreed.put(key, known.not_before(state.time_ms))
 
     def decided_ms(
         self, store: ObjectStore, state: Snapshot, table: TableState, query: int | None = None
     ) -> int | None:
-        """Return the time at which a statement sees a table that is part of a query.
+        """Return the time at which a statement of a query sees a table, as `agreed` does.
 
-        All requests of one query get the same time. None if nothing expires. Costs as `agreed`.
+        None if nothing expires in the table.
         """
-        if table.lifetimes is None:
-            return None
-        key = (query, store.address, table.id)
-        known = self._agreed.get(key) if query else None
-        found = known or self._agreed.put(key, self.agreed(store, state, table))
-        return found.earliest_ms
+        return (
+            None if table.lifetimes is None else self.agreed(store, state, table, query).earliest_ms
+        )
 
     def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
         """Return the state of a database at an epoch read before, or a state of a transaction.

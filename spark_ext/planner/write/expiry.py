@@ -30,8 +30,9 @@ def expiring_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     state, _ = evolved(location, base, args.get("evolving"))
     assert state is not None  # the statement has read the table
     assert base is not None  # only columns make a state of a base
-    present_ms = SNAPSHOTS.agreed(location.store, base).present_ms
-    expires = expiry_of(location.require(state), options.settings, present_ms)
+    table = location.require(state)
+    time = SNAPSHOTS.agreed(location.store, base, table, args.get("query"))
+    expires = expiry_of(table, options.settings, time.present_ms)
     assert expires is not None  # the rule asks only where the option is given
     return {"column": expires.column.name, "stored": expires.stored}
 

@@ -99,7 +99,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     design, filters = args["design"], args["where"]
     options = parse_write_options({**args["options"], "path": args["path"]})
-    location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
+    query = args.get("query")
+    location, base = base_of(place(options.path, options.storage), args["seen"], query)
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
     state, changes = evolved(location, base, args.get("evolving"))
@@ -117,11 +118,10 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
         named=None if given is None else given["columns"],
-        agreed=lambda state: SNAPSHOTS.agreed(location.store, base or state),
+        agreed=lambda new, table: SNAPSHOTS.agreed(location.store, base or new, table, query),
     )
     job = check_merging(job, table, options, given)
-    if base is not None:
-        job = job.with_columns(base, changes)
+    job = job if base is None else job.with_columns(base, changes)
     if job.create is None:
         require_fillable(job.target)
     require_expiring(job, args.get("filled", ()))

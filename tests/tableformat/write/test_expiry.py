@@ -14,7 +14,11 @@ import colonnade
 from colonnade import WriteSettings
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.write.expiry import Expiry, expiring_table, expiry
+from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.run import write_rows
+from tests.clocked import HOUR_MS, MINUTE_MS, Clocked
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 MS = int(NOW.timestamp() * 1000)
@@ -155,3 +159,25 @@ def test_refused_writes_leave_the_table_unchanged(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="Option ttl is for new rows"):
         t.update({"id": 2}, settings=HOUR)
     assert t.refresh().epoch == epoch
+
+
+def test_a_job_decides_by_the_time_of_its_plan_however_long_its_tasks_run() -> None:
+    columns = pa.schema([pa.field("id", pa.int64(), nullable=False), ("v", pa.int64())])
+    world = Clocked(columns, {"ttl": "1 hour"}, primary_key=["id"])
+    world.table.append(pa.table({"id": [1, 2], "v": [1, 2]}))
+    world.now_ms += 50 * MINUTE_MS
+    base, log = world.table._refresh(), world.log
+    job = plan_write(world.table._location, base, "append", agreed=log.agreement.statement_time)
+    planned = job.time
+    assert planned is not None
+    assert planned == WriteJob.model_validate_json(job.model_dump_json()).time
+    new, old = ({"id": [number], "v": [9]} for number in (3, 1))
+    written = [write_rows(job, pa.table(each).to_batches(), world.store) for each in (new, old)]
+    world.now_ms += HOUR_MS
+    # Row 1 has expired by now. It lived when the statement began.
+    with pytest.raises(InvalidInputError, match="a row of the table has the key id = 1"):
+        commit_written(job, written[1], log, base, fresh=True)
+    commit_written(job, written[0], log, base, fresh=True)
+    world.table._refresh()
+    [added] = (each for each in log.rowsets.read(world.table._state) if each.id > 0)
+    assert added.entry.written_ms == (planned.present_ms, planned.present_ms)

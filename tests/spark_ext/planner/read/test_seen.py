@@ -17,6 +17,8 @@ from colonnade.spark_ext.planner.read import reads
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.read.metadata import TABLES
 from colonnade.spark_ext.planner.write import rows as changes
+from colonnade.spark_ext.planner.write.writes import plan_write
+from colonnade.tableformat.write.job import WriteJob
 from tests.spark_ext.planner.read.test_reads import keys, load_table, scan
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=timezone.utc)
@@ -129,3 +131,26 @@ def test_deletes_and_metadata_tables_count_what_a_query_sees(path: str) -> None:
     assert len([*TABLES["rowsets"][1](table)]) == 4, "they are still stored"
     nulls = {row[1]: row[6] for row in TABLES["columns"][1](table)}
     assert nulls == {"k": 0, "ts": 0, "note": 0}, "by now all rows have expired"
+
+
+def test_a_statement_has_one_time_from_its_scan_to_its_commit(path: str) -> None:
+    def statement(query: int) -> tuple[Any, Any]:
+        asked = {"path": path, "options": {}, "query": query}
+        read = load(asked)
+        planned = plan_write(
+            {
+                **asked,
+                "schema": read["schema"],
+                "overwrite": False,
+                "seen": read,
+                "design": None,
+                "where": None,
+            }
+        )
+        return read["decided"], WriteJob.model_validate_json(planned["job"]).time
+
+    (scanned, planned), (later, _) = statement(71), statement(72)
+    assert planned.earliest_ms == scanned
+    assert later > scanned
+    again = load({"path": path, "options": {}, "query": 71})
+    assert again["decided"] == scanned
