@@ -164,19 +164,21 @@ def _read_entry_segment(
 
 
 def read_hint(
-    store: ObjectStore, slots: SlotReader | None = None
+    store: ObjectStore, slots: SlotReader | None = None, since: int = 0
 ) -> tuple[CheckpointRef, Root] | None:
     """Return the newest checkpoint according to the hint, if the log confirms it.
 
     Returns None in doubt: the hint may be missing, stale or damaged, or name a checkpoint of
-    another log. A checkpoint is written after its epoch, so CorruptionError is raised if that epoch
-    is missing. `slots` reads the hint, and the slots from the checkpoint's own on, side by side
-    with its root.
+    another log. Also returns None, and costs one GET, for a checkpoint of an epoch before `since`.
+    A checkpoint is written after its epoch, so CorruptionError is raised if that epoch is missing.
+    `slots` reads the hint, and the slots from the checkpoint's own on, side by side with its root.
     Raises StoreError.
     """
     slots = slots or SlotReader(store)
     try:
         hint = decode_model(Hint, slots.hint(), store.locate(HINT))
+        if hint.epoch < since:
+            return None
         root, _ = store.both(
             partial(read_root, store, hint), partial(slots.fetch_samples, hint.epoch)
         )

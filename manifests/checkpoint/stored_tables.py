@@ -96,10 +96,17 @@ class CheckpointTables:
         Also reads such pages of names, only to check that they are readable. Costs a GET for each
         object with such a page. Raises as `StoredMap`.
         """
-        for table, value in self.records.items(before.records.table):
-            yield self._decode(table, value)
+        yield from self.tables_beside(before)
         for _ in self.names.items(before.names.table):
             pass
+
+    def tables_beside(self, before: CheckpointTables) -> Iterator[TableState]:
+        """Yield the tables in pages that `before` does not share.
+
+        Costs a GET for each object with such a page. Raises as `StoredMap`.
+        """
+        for table, value in self.records.items(before.records.table):
+            yield self._decode(table, value)
 
     @once
     def places(self) -> frozenset[PagePlace]:

@@ -5,7 +5,7 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,11 +56,11 @@ from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 
 def write_entry_segment(
-    store: ObjectStore, table: str, block: EntryBlock, *, job_id: str
+    write: Callable[[bytes], str], table: str, block: EntryBlock
 ) -> EntrySegment:
-    """Store one segment, durably, and return its entry. Raises StoreError."""
+    """Store one segment by `write`, which returns its id, and return its entry."""
     data = encode_entry_segment(table, block)
-    return describe_entry_segment(write_object(store, job_id, data), data, block)
+    return describe_entry_segment(write(data), data, block)
 
 
 def write_object(store: ObjectStore, job_id: str, data: bytes) -> str:
@@ -115,16 +115,25 @@ def store_snapshot(
     limits: Limits = LIMITS,
     replay: Replay = refuse_lost,
     erased: TableId | None = None,
+    note: Callable[[str, bytes], None] = lambda *_: None,
 ) -> tuple[Snapshot, CheckpointRef]:
     """Store the root of a snapshot and its new segments. The hint does not change.
 
     `replay` reads from the log what the returned state cannot read from the checkpoint. No segment
-    of the table `erased` has an entry of a dropped RowSet.
+    of the table `erased` has an entry of a dropped RowSet. `note` gets the id and the bytes of each
+    stored object.
 
     Raises as `write_checkpoint`.
     """
     before = snapshot.tables if isinstance(snapshot.tables, StoredTables) else None
-    parts = _Parts(store, new_job_id(), snapshot.epoch, limits, replay, erased)
+    job_id = new_job_id()
+
+    def write(data: bytes) -> str:
+        object_id = write_object(store, job_id, data)
+        note(object_id, data)
+        return object_id
+
+    parts = _Parts(store, write, snapshot.epoch, limits, replay, erased)
     held = snapshot.held_tables()
     changed = {key: table and parts.table(table) for key, table in held.items()}
     if erased is not None and erased not in changed and erased in snapshot.tables:
@@ -147,18 +156,14 @@ def store_snapshot(
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Stores parts of the checkpoint of an epoch. Object ids begin with `job_id`."""
+    """Stores parts of the checkpoint of an epoch. `write` stores one part and returns its id."""
 
     store: ObjectStore
-    job_id: str
+    write: Callable[[bytes], str]
     epoch: int
     limits: Limits
     replay: Replay
     erased: TableId | None
-
-    def write(self, data: bytes) -> str:
-        """Store one part and return its id."""
-        return write_object(self.store, self.job_id, data)
 
     def table(self, table: TableState) -> TableState:
         """Return the table with its RowSets in segments, and many batches in a map.
@@ -168,7 +173,7 @@ class _Parts:
         page_bytes = self.limits.page_bytes
         batches = store_batches(self.store, table, self.epoch, self.write, page_bytes, self.replay)
         erased = table.id == self.erased
-        rewritten = _rewritten(self.store, table, self.job_id, self.limits, erased)
+        rewritten = _rewritten(self.store, table, self.write, self.limits, erased)
         return rewritten if batches is table.batches else replace(rewritten, batches=batches)
 
     def tables(
@@ -226,7 +231,11 @@ def _changed_names(
 
 
 def _rewritten(
-    store: ObjectStore, table: TableState, job_id: str, limits: Limits, erased: bool
+    store: ObjectStore,
+    table: TableState,
+    write: Callable[[bytes], str],
+    limits: Limits,
+    erased: bool,
 ) -> TableState:
     """Return the table with all its RowSets in segments. Writes the new segments.
 
@@ -261,7 +270,7 @@ def _rewritten(
     merged = plan_merge(untouched, sum(map(len, blocks)), limits)
     blocks += [read_entry_segment(store, table, ref) for ref in merged]
     untouched = [ref for ref in untouched if ref not in merged]
-    written = _write_blocks(store, table, blocks, job_id, limits)
+    written = _write_blocks(table, blocks, write, limits)
     whole = [*untouched, *written]
     ids = [(ref.first_id, ref.last_id) for ref in kept]
     return replace(
@@ -284,14 +293,14 @@ def _rewritten(
 
 
 def _write_blocks(
-    store: ObjectStore, table: TableState, blocks: list[EntryBlock], job_id: str, limits: Limits
+    table: TableState, blocks: list[EntryBlock], write: Callable[[bytes], str], limits: Limits
 ) -> list[EntrySegmentRef]:
     if not blocks:
         return []
     parts = split_block(concat_blocks(blocks), table.sort_key, limits)
     return [
         EntrySegmentRef(
-            write_entry_segment(store, table.id, part, job_id=job_id),
+            write_entry_segment(write, table.id, part),
             int(part.ids.min()),
             int(part.ids.max()),
             int(part.epochs.min()),

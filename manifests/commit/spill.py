@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_segment import split_block
-from colonnade.manifests.checkpoint.writer import write_entry_segment
+from colonnade.manifests.checkpoint.writer import write_entry_segment, write_object
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.limits import LIMITS, Limits
@@ -67,8 +68,8 @@ def _segments(
 ) -> list[AddRowSets]:
     # The fold gives the RowSet ids, which ascend by one from the first.
     block = block_of([LiveRowSet.of(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
-    job_id = job_id_of(ops[0].rowset.object)
+    write = partial(write_object, store, job_id_of(ops[0].rowset.object))
     return [
-        AddRowSets(table=table, segment=write_entry_segment(store, table, b, job_id=job_id))
+        AddRowSets(table=table, segment=write_entry_segment(write, table, b))
         for b in split_block(block, (), limits)
     ]

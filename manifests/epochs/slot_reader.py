@@ -96,7 +96,9 @@ class SlotReader:
         self._sampled: list[int] = []
         self._unfreed: tuple[SlotBlocks, int] | None = None
         self._found: dict[int, bytes | ColonnadeError] = {}
-        self._room = 0
+        self._kept: dict[int, bytes] = {}
+        self._room = _KEPT_BYTES
+        self._keeps = False
 
     def hint(self) -> bytes:
         """Return the bytes of the hint. Costs one GET, or nothing if they are known.
@@ -117,7 +119,7 @@ class SlotReader:
         if not self._far or self._store.parallel == 1:
             self.fetch(number)
             return
-        self._group, self._found = range(number, number + _NEAR), self._held()
+        self._group, self._found = range(number, number + _NEAR), {}
         last = number + _SAMPLED[-1]
         ends = range(SLOT_BLOCK - 1, last, SLOT_BLOCK)[number // SLOT_BLOCK :]
         self._sampled = sorted({number + distance for distance in _SAMPLED} | {*ends})
@@ -151,13 +153,15 @@ class SlotReader:
 
         At most `_KEPT_BYTES` are kept.
         """
-        self._room = _KEPT_BYTES
+        self._keeps = True
 
-    def _held(self) -> dict[int, bytes | ColonnadeError]:
-        """Return what is not forgotten when a new group is read."""
-        if not self._room:
-            return {}
-        return {number: found for number, found in self._found.items() if isinstance(found, bytes)}
+    def read_up_to(self, last: int) -> None:
+        """Read no slot after `last` from here on, and forget which slots were free.
+
+        Requires: `last` was an epoch of the log that could be read just before.
+        """
+        self._last, self._far, self._unfreed = last, False, None
+        self._found, self._sampled, self._group = {}, [], range(0)
 
     def note_free(self, number: int) -> None:
         """Let the next read of a slot, which was free a moment ago, find it free at no cost."""
@@ -189,6 +193,7 @@ class SlotReader:
         return known and elapsed_s() - self.started < self._store.trust_s
 
     def _read(self, numbers: Sequence[int]) -> None:
+        numbers = [number for number in numbers if number not in self._kept]
         found = self._store.read_many([*map(epoch_name, numbers)], limit=_AHEAD_BYTES)
         self._found.update(zip(numbers, found, strict=True))
 
@@ -208,7 +213,7 @@ class SlotReader:
         # Counted from the last slot of the group, these slots meet every gap that `FAR` promises
         # to find, wherever in the group the gap begins.
         far = [stop - 1 + distance for distance in FAR] if self._far and first is None else []
-        self._found, self._sampled = self._held(), []
+        self._found, self._sampled = {}, []
         self._read([*self._group, *far])
 
     def peek(self, number: int) -> bytes | ColonnadeError:
@@ -220,17 +225,18 @@ class SlotReader:
 
         Raises NotFoundError for a free slot; CorruptionError, StoreError.
         """
+        if number in self._kept:
+            return self._kept[number]
         found = self._found.get(number)
-        if isinstance(found, bytes):
-            return found
-        self._found.pop(number, None)
-        if isinstance(found, NotFoundError):
-            raise found
-        data = self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
-        if len(data) < self._room:
-            self._found[number] = data
-            self._room -= len(data)
-        return data
+        if not isinstance(found, bytes):
+            self._found.pop(number, None)
+            if isinstance(found, NotFoundError):
+                raise found
+            found = self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
+        if self._keeps and len(found) <= self._room:
+            self._kept[number] = found
+            self._room -= len(found)
+        return found
 
     def read(self, number: int, blocks: SlotBlocks | None = None) -> Epoch | None:
         """Return the content of a slot, as `read_slot` does.
@@ -240,7 +246,7 @@ class SlotReader:
         """
         if self._sampled and number == self._group.stop:
             self._fetch_rest(blocks)
-        elif number not in self._found:
+        elif number not in self._found and number not in self._kept:
             self.fetch_samples(number)
         try:
             data = self.data(number)
@@ -303,7 +309,8 @@ class SlotReader:
                 found, NotFoundError | CorruptionError
             ):
                 raise found
-        return any(not isinstance(found, NotFoundError) for found in known)
+        taken = any(not isinstance(found, NotFoundError) for found in known)
+        return taken or any(each > number for each in self._kept)
 
 
 def try_hint(store: ObjectStore) -> bytes | ColonnadeError:

@@ -85,7 +85,9 @@ class LogReader:
         """
         return max(self.now_ms(), state.time_ms)
 
-    def read_head(self, *, look: FirstLook | None = None) -> Snapshot:
+    def read_head(
+        self, *, look: FirstLook | None = None, slots: SlotReader | None = None
+    ) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
 
@@ -96,13 +98,17 @@ class LogReader:
         each further 66 cost one more. Then the entry segments of a small checkpoint are read beside
         the slots, too. `look` is a first look at this store, which the call goes on with. It saves
         the first of the three requests, and the second one, too, if the log ends among the slots
-        that the look has read. Raises NotFoundError if there is no database, or if it was dropped.
+        that the look has read. `slots` reads the slots. Raises NotFoundError if there is no
+        database, or if it was dropped.
         """
-        return self.require_live(self._read_newest(look))
+        return self.require_live(self._read_newest(look, slots))
 
-    def _read_newest(self, look: FirstLook | None = None) -> Snapshot:
+    def _read_newest(
+        self, look: FirstLook | None = None, slots: SlotReader | None = None
+    ) -> Snapshot:
         """Return the newest state, also of a log that has ended. Costs as `read_head`."""
-        slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)
+        if slots is None:
+            slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)
         head = self.follow_to_head(slots)
         self.last_look.note(head, slots.started)
         return head
@@ -359,16 +365,19 @@ class LogReader:
             for each in self.rowsets.read(table, which="all")
         )
 
-    def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
+    def read_from_log(
+        self, epoch: int, after: Snapshot | None = None, slots: SlotReader | None = None
+    ) -> Snapshot:
         """Return the state at an epoch at or above the floor, without any checkpoint above the
         floor.
 
         For callers that must not rely on a cache. Costs a GET for each epoch since the state
         `after`, which must also come from the log alone and not be later. Without it, costs as
-        `read_floor`, and a GET for each epoch since the floor. Raises CorruptionError for a missing
-        epoch; NotFoundError if a vacuum has removed the epoch meanwhile.
+        `read_floor`, and a GET for each epoch since the floor. `slots` reads the slots after the
+        state. Raises CorruptionError for a missing epoch; NotFoundError if a vacuum has removed the
+        epoch meanwhile.
         """
-        state = self.follower.advance(after or self.follower.read_floor(), epoch)
+        state = self.follower.advance(after or self.follower.read_floor(), epoch, slots)
         if state.epoch < epoch:
             raise missing_error(self.store, state.epoch + 1)
         if state.epoch > epoch:

@@ -20,6 +20,9 @@ from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.side_by_side import side_by_side
 
+_NEW_BYTES = 2**26
+"""The most bytes of new objects that are kept for their copies."""
+
 
 @dataclass(slots=True)
 class AnchorObject:
@@ -55,10 +58,16 @@ class AnchorObject:
 
 
 class Parts:
-    """The distinct objects of some anchors. Each of them needs two copies."""
+    """The distinct objects of some anchors. Each of them needs two copies.
+
+    `new` are the bytes of objects that the run has stored, up to 64 MiB of them, so that their
+    copies cost no GET.
+    """
 
     def __init__(self) -> None:
         self._parts: dict[str, AnchorObject] = {}
+        self._room = _NEW_BYTES
+        self.new: dict[str, bytes] = {}
 
     def __iter__(self) -> Iterator[AnchorObject]:
         return iter(self._parts.values())
@@ -80,6 +89,12 @@ class Parts:
         for bundle in table.bundles:
             self._add(AnchorObject(bundle.object, bundle.length)).tables.append(table)
 
+    def note_new(self, object_id: str, data: bytes) -> None:
+        """Keep the bytes of an object that the run has stored, if there is room for them."""
+        if len(data) <= self._room:
+            self._room -= len(data)
+            self.new[object_id] = data
+
     def _add(self, part: AnchorObject) -> AnchorObject:
         return self._parts.setdefault(part.object, part)
 
@@ -90,9 +105,9 @@ def copy_what_is_lost(
     """Restore missing copies, so that each part is at both places, at most `threads` at once.
 
     `sizes` are the sizes of objects in bytes by name, from a listing. Costs a GET and a PUT for
-    each part that is missing or has another size at a place. Damage at full size shows only when
-    the part is read (`restore`). Raises CorruptionError if a part is intact at neither place;
-    StoreError.
+    each part that is missing or has another size at a place, and only the PUT for a new part.
+    Damage at full size shows only when the part is read (`restore`). Requires: the new parts were
+    read back. Raises CorruptionError if a part is intact at neither place; StoreError.
     """
     lost = [each for each in parts if any(sizes.get(n) != each.length for n in each.places)]
 
@@ -100,7 +115,7 @@ def copy_what_is_lost(
         first, second = part.places
         try:
             # The part may be younger than the listing.
-            data = part.read(store, first)
+            data = parts.new.get(part.object) or part.read(store, first)
         except (NotFoundError, CorruptionError):
             restore(store, part)
         else:

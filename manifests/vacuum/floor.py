@@ -19,6 +19,7 @@ from colonnade.manifests.checkpoint.segment_names import NOTHING_KNOWN, SegmentN
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import store_snapshot, write_object
+from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id
 from colonnade.manifests.model.operations import AnchorList, CheckpointRef
@@ -42,15 +43,17 @@ def keep_states(
     known: SegmentNames = NOTHING_KNOWN,
     *,
     store: bool,
+    slots: SlotReader | None = None,
     erased: TableId | None = None,
 ) -> tuple[tuple[CheckpointRef, ...], StateObjects]:
     """Return the anchors of the floor and of the epochs kept below it, and the objects they name.
 
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
     Follows the log once from the old floor, and each stored state shares the segments of the one
-    before it. `loaded` has pages that were read before, and `known` the names in segments. States
-    below the floor with remains of the table `erased` are stored anew, without these. Raises
-    StoreError; CorruptionError if the log or an anchor cannot be read.
+    before it. `loaded` has pages that were read before, `known` the names in segments, and `slots`
+    reads the slots up to the head. States below the floor with remains of the table `erased` are
+    stored anew, without these. Raises StoreError; CorruptionError if the log or an anchor cannot be
+    read.
     """
     # The list is read only for epochs that are still kept. Otherwise its loss does no harm.
     listed = any(epoch < head.floor for epoch in kept)
@@ -69,12 +72,12 @@ def keep_states(
     for epoch in epochs:
         anchor = there.get(epoch)
         if epoch in replaced:
-            anchor, again = write_anchor(log, _read_state(log, replaced[epoch]), erased)
+            anchor, again = write_anchor(log, _read_state(log, replaced[epoch]), objects, erased)
             objects.add(again)
         elif anchor is None:
-            state = log.read_from_log(epoch, state)
+            state = log.read_from_log(epoch, state, slots)
             if store and floor:
-                anchor, state = write_anchor(log, state, erased)
+                anchor, state = write_anchor(log, state, objects, erased)
             objects.add(state)
         if anchor is not None:
             anchors.append(anchor)
@@ -153,51 +156,51 @@ def _name_lost(head: Snapshot, epoch: int) -> str:
 
 
 def write_anchor(
-    log: LogReader, state: Snapshot, erased: TableId | None = None
+    log: LogReader, state: Snapshot, objects: StateObjects, erased: TableId | None = None
 ) -> tuple[CheckpointRef, Snapshot]:
     """Store a state whose epoch the log is to remove, and read the new objects back.
 
-    Returns the anchor and the stored state. It has no remains of the table `erased`. Raises
-    StoreError; CorruptionError if the state read back is another one.
+    Returns the anchor and the stored state. It has no remains of the table `erased`. `objects`
+    reads the names in segments, so that they need not be read again, and its parts get the bytes of
+    the new objects for their copies. Raises StoreError; CorruptionError if the state read back is
+    another one.
     """
-    stored, ref = store_snapshot(log.store, state, limits=log.limits, erased=erased)
+    stored, ref = store_snapshot(
+        log.store, state, limits=log.limits, erased=erased, note=objects.parts.note_new
+    )
     anchor = CheckpointRef(epoch=ref.epoch, root=ref.root, check=ref.check)
-    if not _is_same(log.store, state, _read_state(log, anchor)):
+    if not _is_same(objects, state, _read_state(log, anchor)):
         raise CorruptionError(
             f"{log.store.locate(checkpoint_name(ref.root))} is not the state that was written."
         )
     return anchor, stored
 
 
-def _is_same(store: ObjectStore, state: Snapshot, read_back: Snapshot) -> bool:
+def _is_same(objects: StateObjects, state: Snapshot, read_back: Snapshot) -> bool:
     """Return whether a state that was read back is the one that was stored.
 
     Both may share pages of tables, which were written and read back before. Only tables in other
     pages are compared. Raises CorruptionError if one cannot be read; StoreError.
     """
     one, other = state.tables, read_back.tables
-    if not (isinstance(one, StoredTables) and isinstance(other, StoredTables)):
-        return one.keys() == other.keys() and all(
-            _is_same_table(store, table, other[key]) for key, table in one.items()
-        )
-    found = {table.id: table for table in other.stored.read_beside(one.stored)}
-    changed = one.held()
-    added = sum(table is not None and key not in one.stored for key, table in changed.items())
-    dropped = sum(table is None and key in one.stored for key, table in changed.items())
+    if isinstance(one, StoredTables) and isinstance(other, StoredTables):
+        before = {table.id: table for table in one.stored.tables_beside(other.stored)}
+        found = {table.id: table for table in other.stored.read_beside(one.stored)}
+        after = {**before, **one.held()}
+        wanted = {key: table for key, table in after.items() if table is not None}
+        # A shared page must not have a table that was dropped.
+        dropped = after.keys() - wanted.keys() - before.keys()
+        shared = len(one.stored.records) - len(before), len(other.stored.records) - len(found)
+        if shared[0] != shared[1] or any(key in one.stored for key in dropped):
+            return False
+    else:
+        wanted, found = {**one}, {**other}
+    pairs = [(table, found[key]) for key, table in wanted.items() if key in found]
     return (
-        len(other.stored.records) == len(one.stored.records) + added - dropped
-        and {key for key, table in changed.items() if table is not None} <= found.keys()
-        and all(
-            key in one and _is_same_table(store, one[key], table) for key, table in found.items()
-        )
-    )
-
-
-def _is_same_table(store: ObjectStore, one: TableState, other: TableState) -> bool:
-    return (
-        _counts(one) == _counts(other)
-        and name_the_same(store, one, other)
-        and are_stored(one.batches, other.batches)
+        wanted.keys() == found.keys()
+        and all(_counts(a) == _counts(b) for a, b in pairs)
+        and name_the_same(objects, pairs)
+        and all(are_stored(a.batches, b.batches) for a, b in pairs)
     )
 
 

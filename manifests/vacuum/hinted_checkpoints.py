@@ -25,7 +25,7 @@ def cached_objects(store: ObjectStore, floor: int, loaded: LoadedPages | None = 
     They are caches, so a damaged or missing one is skipped. A page of tables that several
     checkpoints share is read once. Raises StoreError.
     """
-    newest = read_hint(store)
+    newest = read_hint(store, since=floor + 1)
     found, seen, loaded = set[str](), set[PagePlace](), loaded or LoadedPages()
     for ref in (newest[0], *newest[1].earlier) if newest else ():
         if ref.epoch > floor:
@@ -84,8 +84,8 @@ def _is_sound(
     there: Collection[str],
     victims: Collection[str],
 ) -> bool:
-    found = read_hint(store)
-    if found is None or found[0].epoch < floor:
+    found = read_hint(store, since=floor)
+    if found is None:
         return False
     if any(ref.root in victims for ref in (found[0], *found[1].earlier) if ref.epoch >= floor):
         return False

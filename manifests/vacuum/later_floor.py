@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.slots import check_slot
@@ -58,8 +57,8 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     if gone or held:
         jobs = f" Jobs {', '.join(held)} hold a lease of it." if held else ""
         raise CorruptionError(f"{name_lost(head, gone | {head.floor})}{jobs}")
-    anchor, _ = write_anchor(log.reader, state)
-    objects = StateObjects(log.store, LoadedPages())
+    objects = StateObjects(log.store)
+    anchor, _ = write_anchor(log.reader, state, objects)
     objects.add(read_state(log.store, anchor))
     objects.add_root(anchor)
     kept_anchors = (*(there[epoch] for epoch in sorted(below)), anchor)

@@ -11,8 +11,10 @@ from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.segment_names import SegmentNames, read_names
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import freed_slots
+from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AnchorList,
     CheckpointRef,
@@ -109,10 +111,11 @@ class Found:
         return not moved and not self.removal.victims
 
 
-def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
+def look(log: Log, request: VacuumRequest, before: Snapshot, slots: SlotReader) -> Found:
     """Find what may be removed. Stores the states that outlive their epochs first.
 
-    Otherwise it only finishes what the log already says. A dry run writes nothing at all.
+    Otherwise it only finishes what the log already says. A dry run writes nothing at all. `slots`
+    has read the state `before`. What it keeps of the log is not read again.
     """
     own = request.trust_clock or request.dry_run
     seen_s = elapsed_s()
@@ -124,6 +127,7 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     else:
         freed = restore_marks(log, before, stored.marks, seen_s)
     head, seen_s = log.reader.refresh(before), elapsed_s()
+    slots.read_up_to(head.epoch)
     check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
     known, loaded = read_names(log.store), LoadedPages()
@@ -132,12 +136,13 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     floor = _plan_floor(log, head, retention, now_ms)
     if request.only is not None:
         floor = _with_others(log, head, tables, request, floor, now_ms)
-    if floor.epoch > head.floor and not _is_worth_rising(log, head, floor.epoch, request.erased):
+    risen = range(head.floor + 1, floor.epoch + 1)
+    if risen and not _is_worth_rising(log, head, risen, slots, request.erased):
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
     store, erased = not request.dry_run, request.erased
     anchors, states = keep_states(
-        log.reader, head, floor.epoch, kept, loaded, known, store=store, erased=erased
+        log.reader, head, floor.epoch, kept, loaded, known, store=store, slots=slots, erased=erased
     )
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
@@ -207,17 +212,23 @@ def _with_others(
     return Floor(floor.epoch, (*floor.held_by, *others))
 
 
-def _is_worth_rising(log: Log, head: Snapshot, newest: int, erased: TableId | None) -> bool:
-    """Return whether the epochs after the floor, up to `newest`, contain more than removals.
+def _is_worth_rising(
+    log: Log, head: Snapshot, risen: range, slots: SlotReader, erased: TableId | None
+) -> bool:
+    """Return whether the epochs `risen` after the floor contain more than removals.
 
     Otherwise each run would leave an epoch for the next one to remove. The floor also rises where
     remains of the table `erased` are in an anchor or in the file of a removed epoch, and then go.
     """
-    return any(
-        not isinstance(operation, Vacuum | Unpin | Lease)
-        for epoch in log.reader.read_epochs(newest, newest - head.floor)
-        for operation in epoch.ops
-    ) or (erased is not None and sheds_remains(log.reader, head, erased, newest))
+    return any(map(_does_more, map(slots.read, risen))) or (
+        erased is not None and sheds_remains(log.reader, head, erased, risen[-1])
+    )
+
+
+def _does_more(epoch: Epoch | None) -> bool:
+    """Return whether an epoch does more than remove. If its slot is free, the fold says why."""
+    removing = Vacuum | Unpin | Lease
+    return epoch is None or not all(isinstance(op, removing) for op in epoch.ops)
 
 
 def _used(

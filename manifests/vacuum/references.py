@@ -5,7 +5,7 @@ Spec: docs/spec/vacuum.md#references
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -33,6 +33,9 @@ from colonnade.manifests.vacuum.copies import Parts
 _AT_ONCE = 256
 """The most segments whose names are read side by side."""
 
+_User: TypeAlias = tuple[TableState, EntrySegmentRef]
+"""A state of a table, and a segment of it."""
+
 _Use: TypeAlias = tuple[tuple[object, ...], tuple[object, ...]]
 """What a state has dropped and changed of a segment. Equal uses name the same objects."""
 
@@ -44,9 +47,10 @@ class StateObjects:
     """The objects that states name: RowSets, their vectors, and the objects that list them.
 
     Kept states share most of the objects that list their RowSets. Each segment and each page of
-    tables is read once, however many states share it. Segments are not kept in memory. `loaded` has
-    pages that were read before, and `known` the names in whole segments that were. `parts` are the
-    objects that list RowSets, tables and batches, and `whole` the names in whole segments.
+    tables is read once, however many states share it. Of a segment only the names stay in memory.
+    `loaded` has pages that were read before, and `known` the names in whole segments that were.
+    `parts` are the objects that list RowSets, tables and batches, and `whole` the names in whole
+    segments.
     """
 
     def __init__(
@@ -62,7 +66,8 @@ class StateObjects:
         self.whole: dict[str, frozenset[str]] = {}
         self._names = set[str]()
         self._pages = set[PagePlace]()
-        self._uses: dict[str, dict[_Use, tuple[TableState, EntrySegmentRef]]] = {}
+        self._uses: dict[str, dict[_Use, _User]] = {}
+        self._read: dict[tuple[str, _Use], frozenset[str]] = {}
 
     def add(self, state: Snapshot) -> None:
         """Add the objects of a state.
@@ -86,13 +91,9 @@ class StateObjects:
         if isinstance(table.batches, StoredBatches):
             self.parts.add_pages(table.batches.source.stored.table)
         for ref in table.rowsets.segments:
-            segment, use = ref.segment.object, _use(table, ref)
             self.parts.add_segment(ref.segment)
-            if use == _WHOLE and segment in self._known:
-                self._names |= self._known[segment]
-                self.whole[segment] = self._known[segment]
-            else:
-                self._uses.setdefault(segment, {}).setdefault(use, (table, ref))
+            uses = self._uses.setdefault(ref.segment.object, {})
+            uses.setdefault(_use(table, ref), (table, ref))
 
     def add_root(self, anchor: CheckpointRef) -> None:
         """Add the root of an anchor."""
@@ -109,25 +110,70 @@ class StateObjects:
 
         Raises CorruptionError if one cannot be read; StoreError.
         """
-        waiting = [*self._uses.items()]
-        for start in range(0, len(waiting), _AT_ONCE):
-            part = waiting[start : start + _AT_ONCE]
-            calls = [partial(_names_of, self._store, [*uses.values()]) for _, uses in part]
-            for (segment, uses), found in zip(part, self._store.together(calls), strict=True):
-                for use, names in zip(uses, found, strict=True):
-                    self._names |= names
-                    if use == _WHOLE:
-                        self.whole[segment] = names
+        self._load(self._uses, decode_whole=False)
+        for segment, uses in self._uses.items():
+            for use in uses:
+                names = self._names_in(segment, use)
+                self._names |= names
+                if use == _WHOLE:
+                    self.whole[segment] = names
         self._uses.clear()
         return self._names
 
+    def read_of(
+        self, tables: Sequence[tuple[TableState, Iterable[EntrySegmentRef]]]
+    ) -> list[set[str]]:
+        """Return the objects of each table outside of its segments, and in the given ones.
+
+        Decodes each segment that it reads as a whole, so the tables must have their columns. Costs
+        a GET for each segment that is not known and was not read here. Raises as `read`.
+        """
+        named = [
+            (table, [(ref.segment.object, _use(table, ref), ref) for ref in refs])
+            for table, refs in tables
+        ]
+        wanted: dict[str, dict[_Use, _User]] = {}
+        for table, uses in named:
+            for segment, use, ref in uses:
+                wanted.setdefault(segment, {})[use] = table, ref
+        self._load(wanted, decode_whole=True)
+        return [
+            {*AddedEntries(table).object_ids()}.union(
+                *(self._names_in(segment, use) for segment, use, _ in uses)
+            )
+            for table, uses in named
+        ]
+
+    def _load(self, wanted: Mapping[str, Mapping[_Use, _User]], *, decode_whole: bool) -> None:
+        """Read the names of uses of segments that are neither known nor read before."""
+        missing = {
+            segment: {use: user for use, user in uses.items() if not self._has(segment, use)}
+            for segment, uses in wanted.items()
+        }
+        waiting = [(segment, uses) for segment, uses in missing.items() if uses]
+        for start in range(0, len(waiting), _AT_ONCE):
+            part = waiting[start : start + _AT_ONCE]
+            calls = [
+                partial(_names_of, self._store, [*uses.values()], decode_whole) for _, uses in part
+            ]
+            for (segment, uses), found in zip(part, self._store.together(calls), strict=True):
+                self._read.update(((segment, use), n) for use, n in zip(uses, found, strict=True))
+
+    def _has(self, segment: str, use: _Use) -> bool:
+        return (segment, use) in self._read or (use == _WHOLE and segment in self._known)
+
+    def _names_in(self, segment: str, use: _Use) -> frozenset[str]:
+        found = self._read.get((segment, use))
+        return self._known[segment] if found is None else found
+
 
 def _names_of(
-    store: ObjectStore, users: Sequence[tuple[TableState, EntrySegmentRef]]
+    store: ObjectStore, users: Sequence[_User], decode_whole: bool
 ) -> list[frozenset[str]]:
     """Return the objects of the live RowSets in one segment, for each of the users."""
     # A state with newly replaced columns is folded from epochs, so that its tables have columns.
-    complete = next((each for each in users if _has_replaced(each[0].rowsets)), None)
+    replaced = (each for each in users if decode_whole or _has_replaced(each[0].rowsets))
+    complete = next(replaced, None)
     states = [user.rowsets for user, _ in users]
     if complete is not None:
         block = read_entry_segment(store, *complete)
@@ -159,32 +205,30 @@ def read_state_objects(store: ObjectStore, state: Snapshot) -> set[str]:
     return objects.read()
 
 
-def name_the_same(store: ObjectStore, one: TableState, other: TableState) -> bool:
-    """Return whether two states of a table name the same RowSets and vectors.
+def name_the_same(objects: StateObjects, pairs: Iterable[tuple[TableState, TableState]]) -> bool:
+    """Return whether both states of each table name the same RowSets and vectors.
 
-    Reads the segments that only one state has, and those whose RowSets one of them has dropped or
-    changed. Raises CorruptionError if one cannot be read; StoreError.
+    `objects` reads the segments that only one state has, and those whose RowSets one of them has
+    dropped or changed. Raises CorruptionError if one cannot be read; StoreError.
     """
-    if one.rowsets == other.rowsets:
-        return True
+    changed = [(one, other) for one, other in pairs if one.rowsets != other.rowsets]
+    read = objects.read_of([each for one, other in changed for each in _beside(one, other)])
+    return read[::2] == read[1::2]
+
+
+def _beside(
+    one: TableState, other: TableState
+) -> Iterator[tuple[TableState, list[EntrySegmentRef]]]:
+    """Yield each state with its segments, except those that both states share unchanged."""
     touched = {*_names(touched_segments(one.rowsets)), *_names(touched_segments(other.rowsets))}
     shared = {*_names(one.rowsets.segments)}.intersection(_names(other.rowsets.segments)) - touched
-    return _read_but(store, one, shared) == _read_but(store, other, shared)
+    for table in (one, other):
+        refs = table.rowsets.segments
+        yield table, [ref for ref in refs if ref.segment.object not in shared]
 
 
 def _names(refs: Iterable[EntrySegmentRef]) -> Iterator[str]:
     return (ref.segment.object for ref in refs)
-
-
-def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[str]:
-    """Return the objects that a table names outside of the segments `shared`."""
-    rowsets, found = table.rowsets, {*AddedEntries(table).object_ids()}
-    for ref in rowsets.segments:
-        if ref.segment.object not in shared:
-            block = read_entry_segment(store, table, ref)
-            live = block.updated(rowsets.dropped, rowsets.amended)
-            found.update(live.object_ids())
-    return found
 
 
 def read_later_objects(log: LogReader, epoch: int, newest: int) -> set[str]:

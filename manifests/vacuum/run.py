@@ -11,6 +11,7 @@ from functools import partial
 
 from colonnade.manifests.checkpoint.segment_names import write_names
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
@@ -84,11 +85,13 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
 
 
 def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
-    before = log.reader.read_head()
+    slots = SlotReader(log.store, ahead=AHEAD, far=True)
+    slots.keep()
+    before = log.reader.read_head(slots=slots)
     if not request.dry_run:
         check_writer_features(before)
     try:
-        found = look(log, request, before)
+        found = look(log, request, before, slots)
         if request.dry_run:
             return _result(found, None, found.removal, dry_run=True)
         result = _carry_out(log, found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from colonnade.manifests.arrays.bounds import bound_array, bounds_table
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock
-from colonnade.manifests.checkpoint.writer import write_entry_segment
+from colonnade.manifests.checkpoint.writer import write_entry_segment, write_object
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -91,7 +93,9 @@ def test_a_forged_segment_is_named(wrong: str) -> None:
     store = MemoryStore()
     log = make_log(store)
     rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry())]
-    segment = write_entry_segment(store, ORDERS, block_of(rowsets), job_id=new_job_id())
+    segment = write_entry_segment(
+        partial(write_object, store, new_job_id()), ORDERS, block_of(rowsets)
+    )
     found = dict(forged().entry.statistics) if wrong == "summary" else {}
     named = segment.model_copy(update={"statistics": found})
     state = with_orders(store, log)

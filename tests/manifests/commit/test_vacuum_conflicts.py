@@ -27,8 +27,8 @@ def looks(world: World, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     real = look.look
 
-    def noted(log, request, before):  # type: ignore[no-untyped-def]
-        found = real(log, request, before)
+    def noted(*given):  # type: ignore[no-untyped-def]
+        found = real(*given)
         seen.append(found.head.epoch)
         return found
 

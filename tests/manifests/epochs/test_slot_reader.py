@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from colonnade.manifests.epochs import slot_reader
 from colonnade.manifests.epochs.slot_reader import SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import FAR, read_slot
 from colonnade.manifests.errors import CorruptionError, StoreError
@@ -90,6 +91,37 @@ def test_a_reader_that_needs_no_later_slot_asks_for_none(
         slots.read(number)
     asked = sorted(epoch_number(call.name) or 0 for call in store.trace)
     assert asked == [*range(last + 1)]
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(PARALLEL, st.integers(1, SLOTS), st.integers(0, SLOTS), st.integers(0, SLOTS))
+def test_a_reader_that_keeps_epochs_reads_none_of_them_again(
+    parallel: int, taken: int, first: int, more: int
+) -> None:
+    store = store_of({*range(taken)}, parallel)
+    slots = SlotReader(store, ahead=66, far=True)
+    slots.keep()
+    first = min(first, taken - 1)
+    for number in range(first, taken + 1):
+        slots.read(number)
+    for number in range(taken, taken + more):
+        store.inner.put_if_absent(epoch_name(number), encode_epoch(epoch(number)))
+    store.trace.clear()
+    slots.read_up_to(taken + more - 1)
+    for number in range(taken + more):
+        assert slots.read(number) == epoch(number)
+    asked = sorted(epoch_number(call.name) or 0 for call in store.trace)
+    assert asked == [*range(first), *range(taken, taken + more)]
+
+
+def test_a_reader_keeps_a_bounded_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot_reader, "_KEPT_BYTES", 2 * len(encode_epoch(epoch(11))))
+    store = store_of({*range(10, 20)}, 1)
+    slots = SlotReader(store)
+    slots.keep()
+    for _ in range(2):
+        assert [slots.read(number) for number in range(10, 20)] == [*map(epoch, range(10, 20))]
+    assert len(store.trace) == 10 + 8
 
 
 def test_a_slot_that_was_free_and_is_read_again_is_read_from_the_store() -> None:

@@ -8,6 +8,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.floor import write_anchor
+from colonnade.manifests.vacuum.references import StateObjects
 from tests.log_samples import change, database, make_log, table
 
 SMALL = Limits(root_tables=2, root_bytes=100, page_bytes=4096)
@@ -19,4 +20,4 @@ def with_tables(count: int) -> tuple[MemoryStore, Log, Snapshot]:
     log = make_log(store, 2**40, limits=SMALL)
     made = [table(new_table_id(), f"t{number}") for number in range(count)]
     state = log.commit(change(*made), database(store))
-    return store, log, write_anchor(log.reader, state)[1]
+    return store, log, write_anchor(log.reader, state, StateObjects(log.store))[1]

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import pytest
+
 from colonnade.manifests.checkpoint.anchor_list import read_anchors
-from colonnade.manifests.ids import new_job_id, new_object_id
+from colonnade.manifests.ids import new_job_id, new_object_id, new_table_id
 from colonnade.manifests.model.operations import Untag
-from colonnade.manifests.object_names import HINT, SEGMENT_NAMES, packed_name
-from colonnade.manifests.store import ObjectInfo
+from colonnade.manifests.object_names import (
+    HINT,
+    SEGMENT_NAMES,
+    checkpoint_name,
+    epoch_name,
+    packed_name,
+)
+from colonnade.manifests.store import MemoryStore, ObjectInfo
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.far_store import FarStore
 from tests.faults import FaultyStore
-from tests.log_samples import ORDERS
+from tests.log_samples import ORDERS, append, change, database, entry, make_log, table
 from tests.manifests.vacuum.kept import reads, tagged
 from tests.manifests.vacuum.world import World
 
 TAGS = 200
+NOW = VacuumRequest(hours=0, epochs=1, trust_clock=True)
 
 
 def of_checkpoints(found: Counter[str]) -> int:
@@ -88,6 +98,33 @@ def test_a_vacuum_of_100_000_objects_behind_a_network_costs_at_most_300_requests
     assert len(result.files) >= 100_000
     assert cost.requests <= 300
     world.check()
+
+
+CHANGED = 10
+
+
+@pytest.mark.parametrize(("tables", "most"), [(CHANGED, 95), (2_000, 122)])
+def test_a_vacuum_after_changes_of_ten_tables_reads_each_epoch_and_segment_once(
+    tables: int, most: int
+) -> None:
+    """For each of them it reads the old segment, stores the new one twice, and reads it back."""
+    store = MemoryStore(now_ms=lambda: 0)
+    log, state = make_log(store, 2**40), database(store)
+    keys = [new_table_id() for _ in range(tables)]
+    state = log.commit(change(*(table(key, f"t{key}") for key in keys)), state)
+    for _ in range(3):
+        for key in keys[:CHANGED]:
+            state = log.commit(append(entry(), to=key), state)
+        changes = range(state.epoch - CHANGED + 1, state.epoch)
+        far = FarStore(store)
+        with far.counted() as cost:
+            vacuum(make_log(far), NOW)
+        assert cost.requests <= most
+        state = log.reader.read_head()
+        reads = Counter(call.name for call in cost.calls if call.operation == "get")
+        new = [ref for key in keys[:CHANGED] for ref in state.tables[key].rowsets.segments]
+        assert {reads[checkpoint_name(ref.segment.object)] for ref in new} == {1}
+        assert {reads[epoch_name(number)] for number in changes} == {1}
 
 
 def test_an_object_whose_age_the_store_does_not_know_is_never_removed() -> None:

@@ -13,6 +13,7 @@ from colonnade.manifests.model.operations import DropTable, RenameTable, SetComm
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum import floor
 from colonnade.manifests.vacuum.floor import write_anchor
+from colonnade.manifests.vacuum.references import StateObjects
 from tests.log_samples import append, change, contents, entry, land, table
 from tests.manifests.vacuum.many_tables import with_tables
 
@@ -38,7 +39,7 @@ def test_an_anchor_after_a_small_change_is_compared_where_it_is_new(
     _, log, state = with_tables(500)
     after = log.commit(changes(state)[number], state)
     decoded.clear()
-    anchor, _ = write_anchor(log.reader, after)
+    anchor, _ = write_anchor(log.reader, after, StateObjects(log.store))
     assert len(decoded) < 100
     assert contents(log, read_state(log.store, anchor)) == contents(log, after)
 
@@ -53,4 +54,4 @@ def test_an_anchor_that_lacks_the_last_change_is_refused(
         floor, "store_snapshot", lambda store, _, **more: store_snapshot(store, state, **more)
     )
     with pytest.raises(CorruptionError, match="is not the state that was written"):
-        write_anchor(log.reader, after)
+        write_anchor(log.reader, after, StateObjects(log.store))

@@ -11,6 +11,7 @@ from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.floor import lost_states, write_anchor
 from colonnade.manifests.vacuum.later_floor import OPERATION, begin_at_checkpoint
+from colonnade.manifests.vacuum.references import StateObjects
 from tests.log_samples import append, change, contents, make_log, with_orders
 
 
@@ -21,7 +22,7 @@ def with_lost_floor(interval: int) -> tuple[Log, list[object]]:
     state = with_orders(store, log)
     for _ in range(2):
         state = log.commit(append(), state)
-    anchor, _ = write_anchor(log.reader, state)
+    anchor, _ = write_anchor(log.reader, state, StateObjects(log.store))
     vacuum = Vacuum(floor=anchor.epoch, anchors=(anchor,))
     state = log.commit(change(vacuum, name="vacuum"), state)
     for _ in range(3):

@@ -15,7 +15,6 @@ from colonnade.manifests.checkpoint import writer as checkpoint_writer
 from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import vector_writer
-from colonnade.manifests.limits import Limits
 from colonnade.manifests.log import late_checkpoint
 from colonnade.manifests.model import codec
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
@@ -52,19 +51,15 @@ def _one_row_less(
     return write_deletion_vector(store, prefix, job_id, DeletionVector(cut), *rest, **how)
 
 
-def _partial(
-    store: ObjectStore, table: TableState, job_id: str, limits: Limits, erased: bool
-) -> TableState:
+def _partial(store: ObjectStore, table: TableState, *rest: Any) -> TableState:
     rowsets = replace(table.rowsets, added=table.rowsets.added[1:])
-    return _rewritten(store, replace(table, rowsets=rowsets), job_id, limits, erased)
+    return _rewritten(store, replace(table, rowsets=rowsets), *rest)
 
 
-def _uncounted(
-    store: ObjectStore, table: TableState, job_id: str, limits: Limits, erased: bool
-) -> TableState:
+def _uncounted(store: ObjectStore, table: TableState, *rest: Any) -> TableState:
     rowsets = table.rowsets
     changed = rowsets.added or rowsets.dropped or rowsets.amended
-    return _rewritten(store, table, job_id, limits, erased) if changed else table
+    return _rewritten(store, table, *rest) if changed else table
 
 
 def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
