@@ -14,7 +14,6 @@ from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
@@ -35,6 +34,7 @@ from colonnade.manifests.object_names import (
     epoch_name,
     packed_name,
 )
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum import look
 from colonnade.manifests.vacuum.floor import keep_states
@@ -71,11 +71,11 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
     world.commit(Tag(name="old", epoch=3))
     real, runs = keep_states, []
 
-    def overtaken(log: Log, head: Snapshot, floor: int, *given: Any, **named: Any) -> object:
+    def overtaken(log: LogReader, head: Snapshot, floor: int, *given: Any, **named: Any) -> object:
         runs.append(floor)
         if len(runs) == 1:
             world.vacuum()
-        return real(log.reader, head, floor, *given, **named)
+        return real(log, head, floor, *given, **named)
 
     monkeypatch.setattr(look, "keep_states", overtaken)
     world.vacuum()

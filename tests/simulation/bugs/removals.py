@@ -14,7 +14,6 @@ from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
 from colonnade.manifests.vacuum import look, references, run
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
@@ -31,8 +30,8 @@ from tests.simulation.bugs.bug import Bug, overlooks
 _commit_change = Log.commit_change
 
 
-def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) -> set[str]:
-    state = log.read_from_log(head.epoch)
+def _of_head_only(log: Log, head: Snapshot, floor: int, *_: object) -> set[str]:
+    state = log.reader.read_from_log(head.epoch)
     anchors = {anchor.root for anchor in read_live_anchors(log.store, head)}
     return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor)
 
