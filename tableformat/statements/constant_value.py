@@ -6,6 +6,7 @@ Grammar: docs/predicates.md#values
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 
 import pyarrow as pa
@@ -36,7 +37,7 @@ def _nested(value: object, field: SchemaField) -> pa.Scalar:
     except InvalidInputError:
         raise
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise _misfit(field, value) from error
+        raise _misfit(field, reprlib.repr(value)) from error
 
 
 def _fitted(value: object, field: SchemaField, where: str) -> object:

@@ -266,6 +266,16 @@ def test_types_that_are_nested_without_end_are_refused_where_they_come_from(
     refused(lambda: table.alter(colonnade.AddColumn(more)), words)
 
 
+def test_a_value_of_any_depth_and_length_has_a_short_refusal(table: colonnade.ArrowTable) -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for value in (deep, [deep], [["x"] * 10**6]):
+        with pytest.raises(InvalidInputError, match="Column 'tags' is .* cannot be set to") as told:
+            table.update({"tags": value})
+        assert len(told.value.message) < 500
+
+
 @pytest.mark.parametrize("rowsets", ["1", 1, [None], [1.0]])
 def test_rowsets_to_repair_that_are_no_ids_are_refused(
     table: colonnade.ArrowTable, tmp_path: Path, rowsets: Any
