@@ -13,16 +13,8 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
-from colonnade.tableformat.progress import step
-from colonnade.tableformat.statements.division import Division
-from colonnade.tableformat.statements.statement import (
-    Statement,
-    inserting,
-    row_statement,
-    write_batches,
-)
-from colonnade.tableformat.write.expiry import expiring, expiry_of
-from colonnade.tableformat.write.identity import new_rows
+from colonnade.tableformat.statements.added_rows import write_added
+from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.write.settings import WriteSettings
 
 if TYPE_CHECKING:
@@ -74,12 +66,6 @@ def _added(
     settings: WriteSettings | None,
     operation: str = "append",
 ) -> Statement:
-    division = Division(table, job_id)
-    own = division.own
-    given = expiring(division.batches(batches), expiry_of(own, settings, log.present_ms))
-    rows = new_rows(log.plain, own, job_id, given)
-    with step(operation, own.name, "rows") as advance:
-        added = write_batches(log.plain, own, job_id, rows, settings, advance)
-    inserted = sum(entry.rows for entry in added)
-    statement = row_statement(operation, own, (), added, reads=(), inserted=inserted)
-    return division.joined(inserting(statement, settings))
+    rows = write_added(log, table, batches, job_id, settings, operation)
+    added = row_statement(operation, rows.own, (), rows.rowsets, reads=(), inserted=rows.count)
+    return rows.added_by(added, settings)

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
-from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.selection import select_rows
+from colonnade.tableformat.statements.added_rows import write_added
 from colonnade.tableformat.statements.delete import find_rows
-from colonnade.tableformat.statements.division import Division
-from colonnade.tableformat.statements.statement import (
-    Statement,
-    inserting,
-    row_statement,
-    write_batches,
-)
-from colonnade.tableformat.write.expiry import expiring, expiry_of
-from colonnade.tableformat.write.identity import new_rows
+from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -47,17 +41,12 @@ def evaluate_overwrite_where(
     Raises InvalidInputError that names the column at fault, or when a new row does not meet the
     condition. Raises CorruptionError, StoreError.
     """
-    division = Division(table, job_id)
-    own = division.own
     columns = bind(where, table.schema).column_ids
     refuse_static(table, columns, "The condition of an overwrite cannot name")
-    bound = bind(where, own.schema)
-    given = expiring(division.batches(batches), expiry_of(own, settings, log.present_ms))
-    rows = _checked(new_rows(log.plain, own, job_id, given), bound, text)
-    with step("overwrite", own.name, "rows") as advance:
-        added = write_batches(log.plain, own, job_id, rows, settings, advance)
-    statement = _statement(log, own, where, added, {} if text is None else {"where": text})
-    return division.joined(inserting(statement, settings))
+    met = partial(_checked, where=bind(where, stored_schema(table.schema)), text=text)
+    rows = write_added(log, table, batches, job_id, settings, "overwrite", condition=met)
+    described = {} if text is None else {"where": text}
+    return rows.added_by(_statement(log, rows.own, where, rows.rowsets, described), settings)
 
 
 def written_overwrite(

@@ -22,19 +22,11 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
-from colonnade.tableformat.statements.division import Division
-from colonnade.tableformat.statements.statement import (
-    Statement,
-    inserting,
-    row_statement,
-    write_batches,
-)
+from colonnade.tableformat.statements.added_rows import write_added
+from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.types.storage_form import to_storage
-from colonnade.tableformat.write.expiry import expiring, expiry_of
-from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
@@ -52,13 +44,8 @@ def evaluate_overwrite_partitions(
 
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
-    division = Division(table, job_id)
-    own = division.own
-    given = expiring(division.batches(batches), expiry_of(own, settings, log.present_ms))
-    rows = new_rows(log.plain, own, job_id, given)
-    with step("overwrite", own.name, "rows") as advance:
-        added = write_batches(log.plain, own, job_id, rows, settings, advance)
-    return division.joined(inserting(written_partitions(log, own, added, {}), settings))
+    rows = write_added(log, table, batches, job_id, settings, "overwrite")
+    return rows.added_by(written_partitions(log, rows.own, rows.rowsets, {}), settings)
 
 
 def written_partitions(

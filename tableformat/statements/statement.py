@@ -31,10 +31,9 @@ from colonnade.tableformat.html import html_of
 from colonnade.tableformat.progress import Advance, nothing
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.statements.shown import shown
-from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
-from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.run import open_writer, stamped
+from colonnade.tableformat.write.pipeline import whole_rows
+from colonnade.tableformat.write.run import stamped, write_through
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 
 
@@ -312,14 +311,7 @@ def write_batches(
 ) -> tuple[RowSetEntry, ...]:
     """Write rows that have exactly the table's columns. No reader sees them before a commit.
 
-    `advance` is told how many rows were written. `sources` knows which rows they replace, and gets
-    the origins of the written RowSets.
-    Generated columns are filled. Raises InvalidInputError that names a constraint of the table that
-    does not hold, a generated column of another value, or what only Spark can evaluate; StoreError.
-    After any error, also one of `batches`, what was written is removed.
+    They take the steps of `whole_rows`. All else is as `write_through` says.
     """
-    rules = bind_constraints(table.name, table.constraints, table.schema)
-    filled = filled_rows(batches, bind_generations(table.name, table.schema))
-    target = target_of(table, log.limits)
-    with open_writer(log.store, target, job_id, settings or WriteSettings()) as writer:
-        return writer.write_all(checked_rows(filled, rules), advance, sources)
+    steps = whole_rows(target_of(table, log.limits))
+    return write_through(steps, batches, log.store, job_id, settings, advance, sources)

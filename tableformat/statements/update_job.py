@@ -42,8 +42,9 @@ from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.constraints import bind_constraints, check_rows, decided_by
 from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.pipeline import moved_rows
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
-from colonnade.tableformat.write.run import write_rows
+from colonnade.tableformat.write.run import write_through
 
 
 class ChangedRowSet(Model):
@@ -93,7 +94,10 @@ def run_update(
     """
     task = _Task(job, _Feed(batches), store or open_store(job.write.address))
     sources = task.sources
-    rowsets = write_rows(job.write, task.run(), task.store, moved=True, sources=sources)
+    write, steps = job.write, moved_rows(job.write.target)
+    rowsets = write_through(
+        steps, task.run(), task.store, write.job_id, write.settings, sources=sources
+    )
     moved = TaskReport.of(rowsets, sources.found)
     return UpdateReport(moved=moved, replaced=tuple(task.replaced))
 

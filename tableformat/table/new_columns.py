@@ -20,6 +20,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AlterSchema
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -29,10 +30,11 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import has_batch
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import OwnDraws
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.run import ready_rows
-from colonnade.tableformat.write.settings import CommitSettings
+from colonnade.tableformat.write.pipeline import new_rows
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
     from colonnade.tableformat.table import alteration, wanted_columns
@@ -74,21 +76,24 @@ def fit_rows(
     unknown: UnknownColumns,
     commit: CommitSettings | None = None,
     held: Sequence[pa.RecordBatch] = (),
+    settings: WriteSettings | None = None,
 ) -> tuple[Snapshot, Iterator[pa.RecordBatch]]:
     """Make rows and the columns of their table fit each other, as `unknown` says.
 
     Returns the state to write on, and the rows. The rows must come in at least one batch. An
     evolution commits an epoch, unless the table can hold the rows already. Before that, it checks
-    the rows that are `held` in memory. It commits nothing if the batch of `commit`, the settings of
-    the rows, has landed. Raises InvalidInputError that names the column when the rows cannot fit,
-    or when a held row is refused; the table is unchanged then. Raises ConflictError when concurrent
-    writers change the columns ten times in a row, or when the newest epoch is not the expected one.
+    the rows that are `held` in memory, which `settings` are for. It commits nothing if the batch of
+    `commit`, the settings of the rows' own commit, has landed. Raises InvalidInputError that names
+    the column when the rows cannot fit, or when a held row is refused; the table is unchanged then.
+    Raises ConflictError when concurrent writers change the columns ten times in a row, or when the
+    newest epoch is not the expected one.
     """
     rest = iter(batches)
     first = next(rest)
     rows = chain((first,), rest)
     if unknown.evolve:
-        return evolve(log, location, base, first.slice(0, 0), commit, held), rows
+        sample = first.slice(0, 0)
+        return evolve(log, location, base, sample, commit, held, settings), rows
     schema = location.require(base).schema
     if first.schema.equals(arrow_schema(schema)):
         return base, rows
@@ -108,6 +113,7 @@ def evolve(
     sample: pa.RecordBatch,
     commit: CommitSettings | None = None,
     held: Sequence[pa.RecordBatch] = (),
+    settings: WriteSettings | None = None,
 ) -> Snapshot:
     """Commit the changes that let a table hold rows like `sample`, which has no rows itself.
 
@@ -118,13 +124,17 @@ def evolve(
 
     rows = commit or CommitSettings()
 
-    def check(table: TableState, schema: TableSchema) -> None:
-        conform(sample, schema)
-        if schema != table.schema:
-            altered = replace(table, schema=schema)
-            division = Division(altered, new_job_id())
-            target, own = target_of(division.own, log.limits), division.batches(held)
-            deque(ready_rows(target, own, OwnDraws(altered)), maxlen=0)
+    def check(state: Snapshot, table: TableState, schema: TableSchema) -> None:
+        after = replace(table, schema=schema)
+        present_ms = StatementLog.begin(log, state, after).present_ms
+        division = Division(after, new_job_id())
+        steps = new_rows(
+            target_of(division.own, log.limits),
+            lambda: OwnDraws(after),
+            divide=division.batches,
+            expiry=expiry_of(division.own, settings, present_ms),
+        )
+        deque(steps.run([sample] if schema == table.schema else [sample, *held]), maxlen=0)
 
     def planned(state: Snapshot) -> Change | None:
         table = location.require(state)
@@ -133,7 +143,7 @@ def evolve(
         wanted = wanted_columns.evolving_changes(table.schema, sample.schema)
         operations = alteration.plan_alterations(table, wanted)
         altered = [op.table_schema for op in operations if isinstance(op, AlterSchema)]
-        check(table, altered[0] if altered else table.schema)
+        check(state, table, altered[0] if altered else table.schema)
         if not operations:
             return None
         return Change(

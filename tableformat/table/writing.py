@@ -185,7 +185,7 @@ class Writing(OpenTable, RowMethods):
             return base, base
         if unknown is not None:
             held = held_batches(data) if unknown.evolve else ()
-            base, batches, commit = self._fit(base, batches, unknown, commit, held)
+            base, batches, commit = self._fit(base, batches, unknown, commit, held, settings)
             if has_batch(commit, self._location.require(base)):
                 return base, base
         if mode == "append" and self._merges(base, settings):
@@ -203,10 +203,16 @@ class Writing(OpenTable, RowMethods):
         )
         take_lease(job, self._log, base)
         draws = LogDraws(self._log, base, division.own, job.job_id)
-        own = division.batches(batches)
         count = data.num_rows if isinstance(data, HELD) else None
         with step(mode, job.target.name, "rows", count) as advance:
-            entries = write_rows(job, own, self._location.store, draws=draws, advance=advance)
+            entries = write_rows(
+                job,
+                batches,
+                self._location.store,
+                divide=division.batches,
+                draws=draws,
+                advance=advance,
+            )
         brought = division.brought
         return base, commit_written(job, entries, self._log, base, fresh=True, statics=brought)
 
@@ -236,10 +242,13 @@ class Writing(OpenTable, RowMethods):
         unknown: UnknownColumns,
         commit: CommitSettings | None,
         held: Sequence[pa.RecordBatch],
+        settings: WriteSettings | None,
     ) -> tuple[Snapshot, Iterator[pa.RecordBatch], CommitSettings | None]:
         """Fit rows and columns to each other; return also the settings of the rows' own commit."""
         self._location.store.require_writable()
-        after, rows = fit_rows(self._log, self._location, base, batches, unknown, commit, held)
+        after, rows = fit_rows(
+            self._log, self._location, base, batches, unknown, commit, held, settings
+        )
         if after is not base:
             self._see_committed(after)
             if commit is not None and commit.expect_epoch is not None:

@@ -29,11 +29,9 @@ from colonnade.manifests.model.identity import (
 )
 from colonnade.manifests.model.operations import DrawIdentity
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.types.arrow_types import arrow_schema, storage_type
 from colonnade.tableformat.types.compute import pc
-from colonnade.tableformat.types.conform import conform_batches
 
 DRAW = "draw_identity"
 """The name of the operation in the history."""
@@ -132,20 +130,6 @@ def check_settable(columns: Iterable[SchemaField]) -> None:
                 f"Column {column.name!r} is GENERATED ALWAYS AS IDENTITY and cannot be set; leave"
                 " it out."
             )
-
-
-def new_rows(
-    log: Log, table: TableState, job_id: str, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Conform rows that users add to a table, and give them the values of identity columns.
-
-    Raises the errors of `conform_batches`, `Draws.draw`, and InvalidInputError that names a column
-    which users may not give values.
-    """
-    rows = conform_batches(batches, open_schema(table.schema), text_policy(table.properties))
-    if not identity_columns(table.schema):
-        return rows
-    return identified(rows, table.name, table.schema, draws_of(log, table, job_id))
 
 
 def open_schema(schema: TableSchema) -> TableSchema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,9 @@ from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.progress import Advance, nothing
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
-from colonnade.tableformat.types.conform import conform_batches
-from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
-from colonnade.tableformat.write.expiry import expiring
-from colonnade.tableformat.write.generated import bind_generations, filled_rows
-from colonnade.tableformat.write.identity import Draws, draws_at, identified, open_schema
+from colonnade.tableformat.write.identity import Draws, draws_at
 from colonnade.tableformat.write.job import WriteJob, WriteTarget
+from colonnade.tableformat.write.pipeline import RowPipeline, Step, new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 if TYPE_CHECKING:
@@ -50,48 +47,44 @@ def write_rows(
     batches: Iterable[pa.RecordBatch],
     store: ObjectStore | None = None,
     *,
-    moved: bool = False,
+    divide: Step | None = None,
     draws: Draws | None = None,
+    advance: Advance = nothing,
+) -> tuple[RowSetEntry, ...]:
+    """Write one task's share of new rows; no reader sees them before the commit.
+
+    They take the steps of `new_rows`, which `divide` begins. `draws` spares a look at the log.
+    All else is as `write_through` says.
+    """
+    store = store or open_store(job.address)
+    steps = new_rows(
+        job.target,
+        lambda: draws or _draws(job, store),
+        divide=divide,
+        expiry=job.expiry(),
+    )
+    return write_through(steps, batches, store, job.job_id, job.settings, advance)
+
+
+def write_through(
+    steps: RowPipeline,
+    batches: Iterable[pa.RecordBatch],
+    store: ObjectStore,
+    job_id: str,
+    settings: WriteSettings | None = None,
     advance: Advance = nothing,
     sources: RowSources | None = None,
 ) -> tuple[RowSetEntry, ...]:
-    """Write one task's share of the rows; no reader sees them before the commit.
+    """Write rows as RowSets after their steps: the only way in which rows get into new RowSets.
 
-    Holds about one block of every column, and with a sort key one run. Batches are conformed to the
-    table's schema first, get the values of identity and generated columns, and are then checked
-    against the table's constraints. `moved` rows keep the values of identity columns that they
-    have. `draws` spares a look at the log. `advance` is told how many rows were written. `sources`
-    knows which rows they replace. Raises
-    InvalidInputError that names a column that does not fit, or that has another value than it is
-    generated to have, or a constraint that does not hold. After any error, the files written so far
-    are removed.
+    Holds about one block of every column, and with a sort key one run. `advance` is told how many
+    rows were written. `sources` knows which rows they replace, and gets the origins of the written
+    RowSets. Raises InvalidInputError that names a column that does not fit, or that has another
+    value than it is generated to have, or a constraint that does not hold; StoreError. After any
+    error, also one of `batches`, the files written so far are removed.
     """
-    store, target = store or open_store(job.address), job.target
-    if identity_columns(target.table_schema) and not moved and draws is None:
-        draws = _draws(job, store)
-    given = batches if moved else expiring(batches, job.expiry())
-    rows = ready_rows(target, given, None if moved else draws)
-    with open_writer(store, target, job.job_id, job.settings) as writer:
-        return writer.write_all(rows, advance, sources)
-
-
-def ready_rows(
-    target: WriteTarget, batches: Iterable[pa.RecordBatch], draws: Draws | None
-) -> Iterator[pa.RecordBatch]:
-    """Yield rows in their stored form: conformed, complete, and checked by the table's rules.
-
-    Identity columns get their values from `draws`; None means that the rows have them. Raises the
-    errors of `write_rows` that are about rows.
-    """
-    schema = target.table_schema
-    rules = bind_constraints(target.name, target.constraints, schema)
-    generations = bind_generations(target.name, schema)
-    asked = draws if identity_columns(schema) else None
-    shape = schema if asked is None else open_schema(schema)
-    rows = conform_batches(batches, shape, target.invalid_text)
-    if asked is not None:
-        rows = identified(rows, target.name, schema, asked)
-    return checked_rows(filled_rows(rows, generations), rules)
+    with open_writer(store, steps.target, job_id, settings or WriteSettings()) as writer:
+        return writer.write_all(steps.run(batches), advance, sources)
 
 
 def _draws(job: WriteJob, store: ObjectStore) -> Draws:

@@ -20,7 +20,6 @@ from colonnade.manifests.arrays.origins import NEW, origins_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.identity import identity_columns
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
@@ -37,10 +36,11 @@ from colonnade.tableformat.statements.statement import Statement, row_statement,
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.chosen_rows import chosen_table_rows
-from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform_batches
-from colonnade.tableformat.write.expiry import expiring_table, expiry_of
-from colonnade.tableformat.write.generated import bind_generations, filled_rows
+from colonnade.tableformat.types.conform import CONFORMED_ROWS
+from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import open_schema
+from colonnade.tableformat.write.job import target_of
+from colonnade.tableformat.write.pipeline import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 _MOST_TAKEN = 2**30
@@ -68,7 +68,7 @@ def evaluate_upsert_on(
         return division.joined(Statement("upsert", reads=()))
     named = key_columns(on, whole.schema)
     refuse_static(whole, (each.id for each in named.fields), "An upsert cannot find rows by")
-    source = _conformed(expiring_table(rows, expiry_of(table, settings, log.present_ms)), table)
+    source = _to_match(log, rows, table, settings)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
     keys_found: list[NDArray[np.int64]] = []
@@ -116,11 +116,15 @@ def _chosen(source: pa.Table, matched: NDArray[np.int64], fresh: NDArray[np.int6
     return pa.concat_tables([chosen_table_rows(source, matched), chosen_table_rows(source, fresh)])
 
 
-def _conformed(data: pa.Table, table: TableState) -> pa.Table:
-    # A missing column would overwrite existing values with NULL.
-    policy, schema = text_policy(table.properties), open_schema(table.schema)
-    rows = record_batches(with_identity_columns(data, schema))
-    parts = conform_batches(rows, schema, policy, complete=True)
-    # A key may be a generated column.
-    filled = list(filled_rows(parts, bind_generations(table.name, schema)))
-    return pa.Table.from_batches(filled, arrow_schema(schema))
+def _to_match(
+    log: StatementLog, data: pa.Table, table: TableState, settings: WriteSettings | None
+) -> pa.Table:
+    """Return rows that have all columns: a missing one would overwrite values with NULL."""
+    steps = new_rows(
+        target_of(table, log.limits),
+        None,
+        expiry=expiry_of(table, settings, log.present_ms),
+        complete=True,
+    )
+    rows = record_batches(with_identity_columns(data, table.schema))
+    return pa.Table.from_batches(steps.to_match(rows), arrow_schema(open_schema(table.schema)))

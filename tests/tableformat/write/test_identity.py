@@ -40,10 +40,10 @@ from colonnade.tableformat.write.identity import (
     draws_at,
     draws_of,
     identified,
-    new_rows,
     open_schema,
 )
-from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.job import plan_write, target_of
+from colonnade.tableformat.write.pipeline import new_rows
 from colonnade.tableformat.write.run import write_rows
 from tests.examples_of import examples
 from tests.log_samples import table_state
@@ -335,7 +335,8 @@ def test_draws_come_from_the_log_if_it_has_the_table(tmp_path: Path) -> None:
     assert isinstance(draws_of(log, unknown, "ab" * 8), OwnDraws)
     with pytest.raises(NotFoundError, match="was dropped meanwhile"):
         draws_at(log, unknown.id, "ab" * 8)
-    [batch] = new_rows(log, state, "ab" * 8, rows("a").to_batches())
+    steps = new_rows(target_of(state, log.limits), lambda: draws_of(log, state, "ab" * 8))
+    [batch] = steps.run(rows("a").to_batches())
     assert batch.column(0).to_pylist() == [5]
 
 

@@ -14,6 +14,7 @@ import colonnade
 from colonnade import ArrowTable, ConflictError, IdentityColumn, InvalidInputError, WidenColumn
 from colonnade.manifests.errors import CommitUnknownError, NotFoundError
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.write import identity
@@ -24,7 +25,8 @@ from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
-from colonnade.tableformat.write.run import encode_entries, write_rows
+from colonnade.tableformat.write.pipeline import moved_rows
+from colonnade.tableformat.write.run import encode_entries, write_through
 from colonnade.tableformat.write.settings import CommitSettings
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
@@ -178,7 +180,9 @@ def test_a_table_of_an_open_transaction_gives_values_without_the_log(tmp_path: P
 def entries(planned: str, *ids: int) -> tuple[RowSetEntry, ...]:
     """One task's rows that bring values."""
     rows = pa.table({"id": pa.array(ids, pa.int64()), "v": ["x"] * len(ids)})
-    return write_rows(WriteJob.model_validate_json(planned), rows.to_batches(), moved=True)
+    job = WriteJob.model_validate_json(planned)
+    store = open_store(job.address)
+    return write_through(moved_rows(job.target), rows.to_batches(), store, job.job_id)
 
 
 @pytest.mark.parametrize("given", [2, 3, 50])

@@ -5,16 +5,11 @@ from __future__ import annotations
 import random
 
 from colonnade import ArrowTable, WriteSettings
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.statements.statement import (
-    Statement,
-    inserting,
-    row_statement,
-    write_batches,
-)
-from colonnade.tableformat.write.identity import new_rows
+from colonnade.tableformat.statements.added_rows import write_added
+from colonnade.tableformat.statements.statement import Statement, inserting, row_statement
 from tests.keyed_world import KeyedWorld, random_rows, table_of
 from tests.merge_model import Row
 
@@ -44,7 +39,7 @@ def change_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -
 
 
 def written(
-    log: Log,
+    log: StatementLog,
     table: TableState,
     job_id: str,
     parts: list[list[Row]],
@@ -54,8 +49,8 @@ def written(
     """What a job reports whose tasks have written a part each."""
     entries: list[RowSetEntry] = []
     for part in parts:
-        rows = new_rows(log, table, job_id, table_of(part, columns).to_batches())
-        entries += write_batches(log, table, job_id, rows)
+        rows = table_of(part, columns).to_batches()
+        entries += write_added(log, table, rows, job_id, None, "append").rowsets
     inserted = sum(len(part) for part in parts)
     statement = row_statement("append", table, (), entries, reads=(), inserted=inserted)
     given = frozenset(table.schema.field(name).id for name in columns)

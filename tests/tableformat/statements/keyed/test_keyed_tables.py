@@ -138,7 +138,7 @@ class Run:
             cut = self.rng.randrange(len(rows) + 1)
             parts = [part for part in (rows[:cut], rows[cut:]) if part]
             settings = WriteSettings(on_duplicate=mode)
-            statement = written(log.plain, state, job_id, parts, columns, settings)
+            statement = written(log, state, job_id, parts, columns, settings)
         try:
             statement = finished(statement, log, state)
         except InvalidInputError:

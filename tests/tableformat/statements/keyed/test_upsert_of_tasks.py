@@ -39,7 +39,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
     tries: list[Statement] = []
 
     def evaluate(log: StatementLog, _: Snapshot, state: TableState, job_id: str) -> Statement:
-        statement = written(log.plain, state, job_id, parts, columns, MERGE)
+        statement = written(log, state, job_id, parts, columns, MERGE)
         if not tries and not in_transaction:
             for _change in range(rng.randrange(3)):
                 change_at_random(rival, world, rng)
@@ -51,7 +51,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
             state = table._state
             transaction._run_on(
                 state.id,
-                lambda log, t, job_id: written(log.plain, t, job_id, parts, columns, MERGE),
+                lambda log, t, job_id: written(log, t, job_id, parts, columns, MERGE),
             )
         table.refresh()
     else:

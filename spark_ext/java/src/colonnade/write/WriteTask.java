@@ -6,6 +6,7 @@ import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -49,9 +50,10 @@ public record WriteTask(
     JsonNode task = WriteJob.tree(job);
     WriteJob own = WriteJob.parse(task);
     ByteSink sink = ByteSink.of(own.url(), hadoop);
+    Function<StructType, RowWriter> stored = given -> RowWriter.plain(own, given, sink);
     StaticsJob statics = StaticsJob.parse(task);
     if (statics == null) {
-      return finished(own, whole -> RowWriter.plain(own, whole, sink));
+      return writer(own, divided -> divided, stored);
     }
     StaticsJob brought = set == null ? statics : statics.setting(set);
     WriteJob both = statics.beside(own);
@@ -61,31 +63,40 @@ public record WriteTask(
       return new StaticsWriter(output, null);
     }
     RowWriter writer =
-        finished(
+        writer(
             both,
-            whole ->
-                new DividingWriter(
-                    output,
-                    whole,
-                    statics.columns(),
-                    set != null,
-                    stored -> RowWriter.plain(own, stored, sink)));
+            after ->
+                given ->
+                    new DividingWriter(output, given, statics.columns(), set != null, after),
+            stored);
     return new StaticsWriter(output, writer);
   }
 
   /**
-   * Returns a writer that gives rows their values of identity columns and valid text, and then
-   * checks them. {@code writers} creates writers for rows of a schema that are in their stored form.
+   * Returns a writer of rows that take the steps of a task.
+   *
+   * @param whole the job of rows that are not divided yet
+   * @param divide puts the division before writers of divided rows
+   * @param stored creates writers for rows of a schema that are in their stored form
    */
-  private RowWriter finished(
-      WriteJob whole, Function<StructType, RowWriter> writers) {
-    return IdentityWriter.before(
-        whole,
-        rows,
-        identities,
-        given ->
-            RowWriter.sound(
-                whole, given, () -> RowWriter.checked(writers.apply(given), checks)));
+  private RowWriter writer(
+      WriteJob whole,
+      UnaryOperator<Function<StructType, RowWriter>> divide,
+      Function<StructType, RowWriter> stored) {
+    Function<StructType, RowWriter> first = stored;
+    for (int at = RowStep.TASK.size() - 1; at >= 0; at--) {
+      Function<StructType, RowWriter> after = first;
+      first =
+          switch (RowStep.TASK.get(at)) {
+            case IDENTIFY -> given -> IdentityWriter.before(whole, given, identities, after);
+            case CONFORM -> given -> RowWriter.sound(whole, given, () -> after.apply(given));
+            case CHECK -> given -> RowWriter.checked(after.apply(given), checks);
+            case DIVIDE -> divide.apply(after);
+            case EXPIRE, GENERATE ->
+                throw new IllegalStateException("Spark's plan does this step.");
+          };
+    }
+    return first.apply(rows);
   }
 
   /** Shows the job alone: the settings may hold secrets. */

@@ -1,0 +1,73 @@
+"""The rows that a statement adds: written as RowSets, with the static values that they bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.progress import step
+from colonnade.tableformat.statements.division import Division
+from colonnade.tableformat.statements.statement import Statement, StaticValues, inserting
+from colonnade.tableformat.write.expiry import expiry_of
+from colonnade.tableformat.write.identity import Draws, draws_of
+from colonnade.tableformat.write.job import target_of
+from colonnade.tableformat.write.pipeline import Step, new_rows
+from colonnade.tableformat.write.run import write_through
+from colonnade.tableformat.write.settings import WriteSettings
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRows:
+    """RowSets that no reader sees before a commit.
+
+    `own` is the table as they are written for it, and `brought` are the static values of the rows.
+    """
+
+    own: TableState
+    rowsets: tuple[RowSetEntry, ...]
+    brought: StaticValues | None
+
+    @property
+    def count(self) -> int:
+        """The number of the rows."""
+        return sum(entry.rows for entry in self.rowsets)
+
+    def added_by(self, statement: Statement, settings: WriteSettings | None) -> Statement:
+        """Return a statement that adds the RowSets as one that a user wrote the rows of."""
+        return replace(inserting(statement, settings), brought=self.brought)
+
+
+def write_added(
+    log: StatementLog,
+    table: TableState,
+    batches: Iterable[pa.RecordBatch],
+    job_id: str,
+    settings: WriteSettings | None,
+    operation: str,
+    *,
+    condition: Step | None = None,
+    draws: Draws | None = None,
+) -> AddedRows:
+    """Write rows that a user gives as RowSets. The ids of their objects begin with `job_id`.
+
+    They take the steps of `new_rows`, with its `condition`. `draws` spares a look at the log.
+    Raises InvalidInputError that names a column that does not fit the table, and StoreError. After
+    any error, also one of `batches`, what was written is removed.
+    """
+    division = Division(table, job_id)
+    own = division.own
+    steps = new_rows(
+        target_of(own, log.limits),
+        lambda: draws or draws_of(log.plain, own, job_id),
+        divide=division.batches,
+        expiry=expiry_of(own, settings, log.present_ms),
+        condition=condition,
+    )
+    with step(operation, own.name, "rows") as advance:
+        rowsets = write_through(steps, batches, log.store, job_id, settings, advance)
+    return AddedRows(own, rowsets, division.brought)

@@ -1,0 +1,130 @@
+"""The steps of rows before they are stored: the same ones in the same order for every statement.
+
+    divide    static values leave their rows          statements/division.py
+    expire    a row gets the time when it expires     write/expiry.py
+    conform   values become exactly those of columns  types/conform.py
+    identify  identity columns get values             write/identity.py
+    generate  generated columns get values            write/generated.py
+    check     constraints hold                        write/constraints.py
+
+A statement that matches rows by key (`keyed/`, `upsert.py`) matches what `to_match` returns, and
+stores the result as `whole_rows`.
+Spec: docs/spec/operations.md#added-rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+
+from colonnade.manifests.model.identity import identity_columns
+from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
+from colonnade.tableformat.write.expiry import Expiry, expiring
+from colonnade.tableformat.write.generated import bind_generations, filled_rows
+from colonnade.tableformat.write.identity import Draws, identified, open_schema
+from colonnade.tableformat.write.job import WriteTarget
+
+STEPS = ("divide", "expire", "conform", "identify", "generate", "check")
+
+Step = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""Takes batches, and yields them after the step; raises InvalidInputError that names the column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowPipeline:
+    """The steps of the rows of one statement on a table; rows do not need a step that is None.
+
+    No rows are stored that were not generated and checked.
+    """
+
+    target: WriteTarget
+    divide: Step | None = None
+    expire: Step | None = None
+    conform: Step | None = None
+    identify: Step | None = None
+    generate: Step
+    check: Step
+
+    def run(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield rows as they are stored. Raises the errors of the steps."""
+        return self._run(rows, STEPS)
+
+    def to_match(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield rows as they are matched by key with those of the table.
+
+        New rows get values of identity columns after that, and merged rows are checked. Raises the
+        errors of the steps.
+        """
+        return self._run(rows, (each for each in STEPS if each not in ("identify", "check")))
+
+    def _run(
+        self, rows: Iterable[pa.RecordBatch], names: Iterable[str]
+    ) -> Iterator[pa.RecordBatch]:
+        for name in names:
+            step: Step | None = getattr(self, name)
+            rows = rows if step is None else step(rows)
+        return iter(rows)
+
+
+def new_rows(
+    target: WriteTarget,
+    draws: Callable[[], Draws] | None,
+    *,
+    divide: Step | None = None,
+    expiry: Expiry | None = None,
+    condition: Step | None = None,
+    complete: bool = False,
+) -> RowPipeline:
+    """Return the steps of rows that a user gives.
+
+    `draws` tells where values of identity columns come from, if the table has one; None means that
+    rows get them elsewhere. `divide` is for a table with static columns. `condition` refuses rows
+    that a statement may not add. If rows must be `complete`, only generated columns may be missing.
+    Raises InvalidInputError that names a constraint or a generated column which only Spark can
+    evaluate.
+    """
+    schema = target.table_schema
+    rows = whole_rows(target)
+    identify: Step | None = None
+    if draws is not None and identity_columns(schema):
+        identify = partial(identified, table=target.name, schema=schema, draws=draws())
+    return RowPipeline(
+        target=target,
+        divide=divide,
+        expire=None if expiry is None else partial(expiring, expires=expiry),
+        conform=partial(
+            conform_batches, schema=open_schema(schema), text=target.invalid_text, complete=complete
+        ),
+        identify=identify,
+        generate=rows.generate,
+        check=rows.check if condition is None else lambda each: rows.check(condition(each)),
+    )
+
+
+def whole_rows(target: WriteTarget) -> RowPipeline:
+    """Return the steps of rows that have exactly the columns of a table, such as merged rows.
+
+    Raises InvalidInputError as `new_rows`.
+    """
+    schema = target.table_schema
+    rules = bind_constraints(target.name, target.constraints, schema)
+    generations = bind_generations(target.name, schema)
+    return RowPipeline(
+        target=target,
+        generate=partial(filled_rows, generations=generations),
+        check=partial(checked_rows, rules=rules),
+    )
+
+
+def moved_rows(target: WriteTarget) -> RowPipeline:
+    """Return the steps of rows that replace others and keep the values of identity columns.
+
+    Raises InvalidInputError as `new_rows`.
+    """
+    rows = whole_rows(target)
+    conform = partial(conform_batches, schema=target.table_schema, text=target.invalid_text)
+    return RowPipeline(target=target, conform=conform, generate=rows.generate, check=rows.check)
