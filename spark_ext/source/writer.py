@@ -50,7 +50,7 @@ def plan_python_write(
     base = read_base(location, log)
     job = plan_spark_write(location, base, options, given, overwrite, named=given.names)
     _refuse_statics(given, None if base is None else location.find(base))
-    take_lease(job, log, base)
+    take_lease(log, base, job.job_id, job.settings, job.commit)
     return job
 
 

@@ -130,7 +130,7 @@ def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> 
         work.resolve(table._snapshot)
         if not _is_sound(session, update) or not work.plan(table._snapshot):
             return None
-        counts = table._run_planned(work.evaluate)
+        counts = table._run_at(work.evaluate)
     except _LeftToSparkError:
         return None
     refresh_cached(session)

@@ -52,12 +52,14 @@ def write_added(
     *,
     condition: Step | None = None,
     draws: Draws | None = None,
+    count: int | None = None,
 ) -> AddedRows:
     """Write rows that a user gives as RowSets. The ids of their objects begin with `job_id`.
 
-    They take the steps of `new_rows`, with its `condition`. `draws` spares a look at the log.
-    Raises InvalidInputError that names a column that does not fit the table, and StoreError. After
-    any error, also one of `batches`, what was written is removed.
+    They take the steps of `new_rows`, with its `condition`. `draws` spares a look at the log, and
+    `count` is the number of rows if it is known. Raises InvalidInputError that names a column that
+    does not fit the table, and StoreError. After any error, also one of `batches`, what was written
+    is removed.
     """
     division = Division(table, job_id)
     own = division.own
@@ -68,6 +70,6 @@ def write_added(
         expiry=expiry_of(own, settings, log.present_ms),
         condition=condition,
     )
-    with step(operation, own.name, "rows") as advance:
+    with step(operation, own.name, "rows", count) as advance:
         rowsets = write_through(steps, batches, log.store, job_id, settings, advance)
     return AddedRows(own, rowsets, division.brought)

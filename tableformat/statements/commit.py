@@ -13,9 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from colonnade.manifests.commit.change import Change, KeyedRows, TableRead
+from colonnade.manifests.commit.change import Change, KeyedRows
 from colonnade.manifests.commit.conflicts import has_landed
-from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
@@ -39,14 +38,12 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.keys.static_parts import stored_table
-from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.finish import change_of
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
     inserting,
-    is_done,
-    make_change,
     row_statement,
 )
 from colonnade.tableformat.write.job import WriteJob
@@ -182,17 +179,25 @@ def _planned(
         )
     with log.removals_are_conflicts(planned, base):
         own = StatementLog.begin(log, base, table, job.time)
-        statement = finished(reported(own, table), own, table)
-        dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
-    if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
+        statement = reported(own, table)
+        change = change_of(
+            statement,
+            own,
+            base,
+            table,
+            job.job_id,
+            job.commit,
+            ended=job.end_of_lease(),
+            creates=bool(created),
+            transaction=job.transaction,
+        )
+    if change is None:
         return None
-    change = make_change(statement, table, job.job_id, job.commit, job.transaction)
     return replace(
         change,
         operation=_operation(job, statement),
         parameters={**change.parameters, **job.columns.parameters()},
-        ops=(*created, *dropped, *change.ops, *job.end_of_lease()),
-        reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
+        ops=(*created, *change.ops),
         fresh=fresh,
     )
 
@@ -289,11 +294,5 @@ def _operation(job: WriteJob, statement: Statement) -> str:
     if job.create is None:
         return statement.operation
     made = "create_table" if job.replaced_table is None else "replace_table"
-    return made if statement.is_empty else f"{made}_as_select"
-
-
-def _drop_all(log: Log, table: TableState) -> DropRowSet:
-    """Drop every RowSet. The list is empty for an empty table, which still marks an overwrite."""
-    return DropRowSet(
-        table=table.id, rowsets=id_ranges(log.rowsets.read_entries(table).ids.tolist())
-    )
+    adds = not statement.is_empty or statement.brought is not None
+    return f"{made}_as_select" if adds else made

@@ -25,27 +25,31 @@ def pause_before(attempt: int) -> float:
 
 
 def commit_statement(
-    log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | Snapshot | None]
+    log: Log,
+    base: Snapshot,
+    evaluate: Callable[[Snapshot], Change | Snapshot | None],
+    operation: str = "statement",
+    tries: int = TRIES,
 ) -> tuple[Snapshot, Epoch | None]:
     """Evaluate a statement on a state and commit it; after a conflict, again on the newest state.
 
     It is also evaluated again when a vacuum has removed the state, or files of the statement,
     meanwhile. `evaluate` returns None if the statement changes nothing, or a later state if it
     changes nothing there. Returns the state after the statement, and its epoch. The epoch is None
-    when the statement changes nothing, and when its batch has landed before. Raises ConflictError
-    after ten tries with growing pauses, or at once when the change expects an epoch. Raises
-    whatever `evaluate` and `Log.commit` raise.
+    when the statement changes nothing, and when its batch has landed before. `operation` names the
+    statement in errors. Raises ConflictError after ten `tries` with growing pauses, or at once when
+    the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.
     """
-    for attempt in range(TRIES):
+    for attempt in range(tries):
         if attempt:
             log.pause(pause_before(attempt))
             base = log.reader.refresh(base)
-        last = attempt == TRIES - 1
+        last = attempt == tries - 1
         try:
             change = evaluate(base)
         except CorruptionError:
             try:
-                with log.removals_are_conflicts("statement", base):
+                with log.removals_are_conflicts(operation, base):
                     raise
             except ConflictError:
                 if last:

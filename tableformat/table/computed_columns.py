@@ -205,7 +205,7 @@ class ColumnWork:
             commit=self.commit,
             agreed=log.agreement.statement_time,
         )
-        take_lease(job, log, base)
+        take_lease(log, base, job.job_id, job.settings, job.commit)
         place = replaced_columns.WritePlace(
             log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes
         )

@@ -125,7 +125,7 @@ def erase(
         # erased.
         return evaluate_delete(log.showing_expired(), state, predicate)
 
-    deleted = table._run_planned(stored).rows_deleted or 0
+    deleted = table._run_at(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     unsaid = begun._with(replace(begun._chosen, said=()))
     rewritten = unsaid.executeCompaction().rowsets_removed

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -16,27 +16,18 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.given_rows import HELD, batches_of, held_batches
-from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.division import Division
-from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.finish import change_of
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
-from colonnade.tableformat.statements.statement import (
-    RowCounts,
-    Statement,
-    has_batch,
-    is_done,
-    make_change,
-)
+from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.types.arrow_input import in_memory
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import LogDraws
-from colonnade.tableformat.write.job import plan_write, take_lease
-from colonnade.tableformat.write.run import write_rows
+from colonnade.tableformat.write.job import end_of_lease, take_lease
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 if TYPE_CHECKING:
@@ -47,6 +38,9 @@ else:
     append = later("colonnade.tableformat.statements.append")
     overwrite = later("colonnade.tableformat.statements.overwrite")
     overwrite_partitions = later("colonnade.tableformat.statements.overwrite_partitions")
+
+EvaluateAt = Callable[[StatementLog, Snapshot, TableState, str], Statement]
+"""Evaluates a statement on a table of a state; the last argument is the prefix of object ids."""
 
 
 class Writing(OpenTable, RowMethods):
@@ -91,14 +85,13 @@ class Writing(OpenTable, RowMethods):
             if attempt:
                 self._log.pause(pause_before(attempt))
             try:
-                base, after = self._write("append", data, settings, commit, unknown)
-                break
+                return self._append(data, settings, commit, unknown)
             except ConflictError:
                 planned = self._location.find(self._snapshot)
                 found = self._location.find(self._refresh())
                 if attempt == tries - 1 or not _takes_same_rows(planned, found):
                     raise
-        return base.epoch if after is base else self._written(after)
+        raise AssertionError("unreachable")
 
     def overwrite(
         self,
@@ -115,19 +108,19 @@ class Writing(OpenTable, RowMethods):
         Raises ConflictError when a concurrent writer changed what is overwritten since the table
         was last read. Raises InvalidInputError for a row that does not meet `where`.
         """
-        if where is None:
-            base, after = self._write("overwrite", data, settings, commit)
-            return base.epoch if after is base else self._written(after)
-        check_settings(settings, commit)
-        predicate = parse_predicate(where)
+        check_settings(settings, commit, may_lease=where is None)
+        predicate = None if where is None else parse_predicate(where)
 
-        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, at: Snapshot, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data, arrow_schema(table.schema))
+            if predicate is None:
+                draws = LogDraws(log.plain, at, table, job_id)
+                return append.evaluate_overwrite(log, table, rows, job_id, settings, draws)
             return overwrite.evaluate_overwrite_where(
                 log, table, rows, predicate, job_id, settings, str(where)
             )
 
-        return self._overwrite(evaluate, commit)
+        return self._overwrite("overwrite", evaluate, commit, settings)
 
     def overwrite_partitions(
         self,
@@ -144,96 +137,65 @@ class Writing(OpenTable, RowMethods):
         """
         check_settings(settings, commit)
 
-        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
+        def evaluate(log: StatementLog, _: Snapshot, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data, arrow_schema(table.schema))
             return overwrite_partitions.evaluate_overwrite_partitions(
                 log, table, rows, job_id, settings
             )
 
-        return self._overwrite(evaluate, commit)
+        return self._overwrite("overwrite", evaluate, commit, None)
 
-    def _write(
+    def _append(
         self,
-        mode: Literal["append", "overwrite"],
         data: Any,
         settings: WriteSettings | None,
         commit: CommitSettings | None,
-        unknown: UnknownColumns | None = None,
-    ) -> tuple[Snapshot, Snapshot]:
-        """Write rows and commit them. Returns the base and the state after it.
-
-        Both are the state after it where nothing is left to do.
-        """
+        unknown: UnknownColumns,
+    ) -> int:
+        """Append rows once, and return the epoch."""
         check_settings(settings, commit, may_lease=True)
+        base = self._base_of_append(settings)
+        if has_batch(commit, self._location.require(base)):
+            return base.epoch
+        rows = batches_of(data, arrow_schema(self._location.require(base).schema))
+        base, rows, commit = self._fit(base, rows, unknown, commit, data, settings)
+        if has_batch(commit, self._location.require(base)):
+            return base.epoch
+        count = data.num_rows if isinstance(data, HELD) else None
+        merging = self._merges(base, settings)
+        if merging:
+            check_settings(settings, commit)
+        given = list(rows) if merging else rows
+
+        def evaluate(log: StatementLog, at: Snapshot, table: TableState, job_id: str) -> Statement:
+            draws = LogDraws(log.plain, at, table, job_id)
+            return append.evaluate_append(log, table, given, job_id, settings, draws, count)
+
+        if merging:
+            return self._commit("statement", evaluate, commit)[0]
+        return self._commit("append", evaluate, commit, settings, base, tries=1)[0]
+
+    def _base_of_append(self, settings: WriteSettings | None) -> Snapshot:
+        """Return the state that rows are appended to: the last one read, unless that is too old."""
         base = self._snapshot
         table = self._location.require(base)
-        batches = batches_of(data, arrow_schema(table.schema))
         leases = settings is not None and settings.lease_hours is not None
-        follows = not (leases or table.constraints) and self._log.reader.can_follow(base)
-        if mode == "append" and not follows:
+        if leases or table.constraints or not self._log.reader.can_follow(base):
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files, and no job can lease an epoch
             # that was removed. Nor should rows be checked against a constraint that was dropped
             # since.
-            base = self._refresh()
-        elif mode == "append" and table.primary_key:
+            return self._refresh()
+        if table.primary_key:
             # A key that is deleted by now refuses no row.
             newest = self._log.reader.refresh(base)
             if _takes_same_rows(table, self._location.find(newest)):
-                base = self._see_committed(newest)
-        if has_batch(commit, self._location.require(base)):
-            return base, base
-        if unknown is not None:
-            held = held_batches(data) if unknown.evolve else ()
-            base, batches, commit = self._fit(base, batches, unknown, commit, held, settings)
-            if has_batch(commit, self._location.require(base)):
-                return base, base
-        if mode == "append" and self._merges(base, settings):
-            merged = self._merged(batches, settings, commit)
-            return merged, merged
-        limits, division = self._log.limits, Division(self._location.require(base), new_job_id())
-        job = plan_write(
-            self._location,
-            base,
-            mode,
-            settings=settings,
-            commit=commit,
-            limits=limits,
-            agreed=self._log.agreement.statement_time,
-        )
-        take_lease(job, self._log, base)
-        draws = LogDraws(self._log, base, division.own, job.job_id)
-        count = data.num_rows if isinstance(data, HELD) else None
-        with step(mode, job.target.name, "rows", count) as advance:
-            entries = write_rows(
-                job,
-                batches,
-                self._location.store,
-                divide=division.batches,
-                draws=draws,
-                advance=advance,
-            )
-        brought = division.brought
-        return base, commit_written(job, entries, self._log, base, fresh=True, statics=brought)
+                return self._see_committed(newest)
+        return base
 
     def _merges(self, base: Snapshot, settings: WriteSettings | None) -> bool:
         chosen = None if settings is None else settings.on_duplicate
         return merges(stored_table(self._location.require(base)), chosen)
-
-    def _merged(
-        self,
-        batches: Iterator[pa.RecordBatch],
-        settings: WriteSettings | None,
-        commit: CommitSettings | None,
-    ) -> Snapshot:
-        check_settings(settings, commit)
-        held = list(batches)
-
-        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
-            return append.evaluate_append(log, table, held, job_id, settings)
-
-        self._run(evaluate, commit)
-        return self._snapshot
 
     def _fit(
         self,
@@ -241,11 +203,12 @@ class Writing(OpenTable, RowMethods):
         batches: Iterator[pa.RecordBatch],
         unknown: UnknownColumns,
         commit: CommitSettings | None,
-        held: Sequence[pa.RecordBatch],
+        data: Any,
         settings: WriteSettings | None,
     ) -> tuple[Snapshot, Iterator[pa.RecordBatch], CommitSettings | None]:
         """Fit rows and columns to each other; return also the settings of the rows' own commit."""
         self._location.store.require_writable()
+        held = held_batches(data) if unknown.evolve else ()
         after, rows = fit_rows(
             self._log, self._location, base, batches, unknown, commit, held, settings
         )
@@ -255,38 +218,42 @@ class Writing(OpenTable, RowMethods):
                 commit = commit.model_copy(update={"expect_epoch": after.epoch})
         return after, rows, commit
 
-    def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
+    def _overwrite(
+        self,
+        operation: str,
+        evaluate: EvaluateAt,
+        commit: CommitSettings | None,
+        settings: WriteSettings | None,
+    ) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
-        base, job_id = self._snapshot, new_job_id()
-        table, log = self._state, StatementLog.begin(self._log, base, self._state)
-        if has_batch(commit, table):
-            return base.epoch
-        with self._log.removals_are_conflicts("overwrite", base):
-            statement = finished(evaluate(log, table, job_id), log, table)
-        if is_done(statement, commit, self._log, base):
-            return base.epoch
-        return self._written(self._log.commit(make_change(statement, table, job_id, commit), base))
-
-    def _written(self, after: Snapshot) -> int:
-        """Use the state after a write, compact if the table asks for it, and return the epoch."""
-        epoch = self._see_committed(after).epoch
-        if self._location.id is not None:
-            self._see_committed(auto.compact_after(self._log, after, self._location.id))
-        return epoch
+        return self._commit(operation, evaluate, commit, settings, self._snapshot, tries=1)[0]
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
-        return self._run_planned(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)
+        return self._run_at(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)
 
-    def _run_planned(
+    def _run_at(self, evaluate: EvaluateAt, commit: CommitSettings | None = None) -> RowCounts:
+        """Commit a statement on the newest state, and return what it did. Raises as `_commit`."""
+        return RowCounts._of_metrics(*self._commit("statement", evaluate, commit))
+
+    def _commit(
         self,
-        evaluate: Callable[[StatementLog, Snapshot, TableState, str], Statement],
+        operation: str,
+        evaluate: EvaluateAt,
         commit: CommitSettings | None = None,
-    ) -> RowCounts:
-        """Evaluate a statement on the newest state and commit it, again after a conflict.
+        settings: WriteSettings | None = None,
+        base: Snapshot | None = None,
+        tries: int = TRIES,
+    ) -> tuple[int, Mapping[str, int]]:
+        """Commit a statement: the road of every statement on the table.
 
         `evaluate` gets the log, a state, the table in it, and the prefix of the ids of new objects.
-        Raises ConflictError after ten tries, and the errors of `evaluate` and `Log.commit`.
+        `base` is the first state to evaluate it on; None means the newest one. After a conflict it
+        is evaluated again on the newest one. `operation` names it in errors, and `settings` may ask
+        for a lease. Returns the epoch, or the newest known one when nothing changed, and the counts
+        of its history. Compacts the table if it asks for that. Raises ConflictError after so many
+        `tries`, and the errors of `evaluate` and `Log.commit`.
         """
+        log = self._log
         self._location.store.require_writable()
 
         def planned(base: Snapshot) -> Change | None:
@@ -294,15 +261,19 @@ class Writing(OpenTable, RowMethods):
             table = self._location.require(base)
             if has_batch(commit, table):
                 return None
-            log = StatementLog.begin(self._log, base, table)
-            statement = finished(evaluate(log, base, table, job_id), log, table)
-            if is_done(statement, commit, self._log, base):
-                return None
-            return make_change(statement, table, job_id, commit)
+            own = StatementLog.begin(log, base, table)
+            expiry_of(table, settings, own.present_ms)  # refuses what would leave a lease behind
+            take_lease(log, base, job_id, settings, commit)
+            statement = evaluate(own, base, table, job_id)
+            ended = end_of_lease(base.epoch, job_id, settings)
+            return change_of(statement, own, base, table, job_id, commit, ended=ended)
 
-        snapshot, epoch = commit_statement(self._log, self._refresh(), planned)
-        metrics = (epoch and epoch.metrics) or {}
-        return RowCounts._of_metrics(self._written(snapshot), metrics)
+        first = self._refresh() if base is None else base
+        after, epoch = commit_statement(log, first, planned, operation, tries)
+        after = self._see_committed(after)
+        if epoch is not None and self._location.id is not None:
+            self._see_committed(auto.compact_after(log, after, self._location.id))
+        return after.epoch, (epoch and epoch.metrics) or {}
 
 
 def _takes_same_rows(planned: TableState | None, found: TableState | None) -> bool:

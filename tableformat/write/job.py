@@ -129,7 +129,7 @@ class WriteJob(Model):
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""
-        return (Lease(job=self.job_id, epoch=self.base, until_ms=0),) if self.has_lease else ()
+        return end_of_lease(self.base, self.job_id, self.settings) if self.has_lease else ()
 
     @property
     def url(self) -> str:
@@ -241,24 +241,36 @@ def _begun(
     return job
 
 
-def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
+def take_lease(
+    log: Log,
+    base: Snapshot | None,
+    job_id: str,
+    settings: WriteSettings | None,
+    commit: CommitSettings | None,
+) -> None:
     """Take a lease that keeps what a job reads and writes from vacuum, if its settings ask for one.
 
-    Call it before the first file is written. `base` is the snapshot of the job's base epoch. The
+    Call it before the first file is written. `base` is the state that the job is planned on. The
     lease ends with the commit, or when its time is over. Raises InvalidInputError when the job
     expects an epoch to be the newest, because the lease itself is an epoch after it. Raises the
     errors of `Log.commit`.
     """
-    hours = job.settings.lease_hours
+    hours = None if settings is None else settings.lease_hours
     if hours is None or base is None:
         return
-    if job.commit.expect_epoch is not None:
+    if commit is not None and commit.expect_epoch is not None:
         raise InvalidInputError(
             "A lease commits an epoch first, so it excludes expect_epoch; leave one of them out."
         )
     until = log.agreement.time(base).present_ms + int(hours * 3_600_000)
-    lease = Lease(job=job.job_id, epoch=base.epoch, until_ms=until)
+    lease = Lease(job=job_id, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
+
+
+def end_of_lease(base: int, job_id: str, settings: WriteSettings | None) -> tuple[Operation, ...]:
+    """Return the operations that end the lease of a job on an epoch, if it has one."""
+    leased = settings is not None and settings.lease_hours is not None
+    return (Lease(job=job_id, epoch=base, until_ms=0),) if leased else ()
 
 
 def target_of(table: TableState, limits: Limits) -> WriteTarget:

@@ -130,7 +130,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         job = job.model_copy(update={"transaction": transaction})
     else:
         UNSENT.add(job.transaction)
-    take_lease(job, Log(location.store), base)
+    take_lease(Log(location.store), base, job.job_id, job.settings, job.commit)
     remember(job)
     statics = statics_task(job, table, from_json(json.loads(args["schema"])))
     return {

@@ -33,7 +33,7 @@ from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.statement import make_change
+from colonnade.tableformat.statements.finish import change_of
 from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease
 
@@ -87,7 +87,7 @@ def test_a_lease_ends_where_no_rows_come(
     table.append(noise(5))
     base, condition = table._refresh(), None if where is None else parse_predicate(where)
     job = plan_write(table._location, base, mode, where=condition, settings=settings(1))
-    take_lease(job, table._log, base)
+    take_lease(table._log, base, job.job_id, job.settings, job.commit)
     assert table._refresh().leases
     commit_written(job, (), table._log, base, fresh=True)
     assert not table._refresh().leases
@@ -406,13 +406,13 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
     monkeypatch.setattr(table._log.reader, "limits", in_objects)
     planned: list[bool] = []
 
-    def plan(*arguments: Any) -> Any:
+    def plan(*arguments: Any, **more: Any) -> Any:
         if not planned:
             assert colonnade.open(tmp_path / "t").vacuum(0, retain_epochs=9, force=True).files
         planned.append(True)
-        return make_change(*arguments)
+        return change_of(*arguments, **more)
 
-    monkeypatch.setattr("colonnade.tableformat.table.writing.make_change", plan)
+    monkeypatch.setattr("colonnade.tableformat.table.writing.change_of", plan)
     assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
     assert len(planned) == 2
     assert table.scan(where="id = -1").to_arrow().num_rows == 50

@@ -64,7 +64,7 @@ def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) 
         tries.append(statement)
         return statement
 
-    table._run_planned(evaluate)
+    table._run_at(evaluate)
     world.upsert(mine)
     assert len(tries) == 1
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))

@@ -55,7 +55,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
             )
         table.refresh()
     else:
-        table._run_planned(evaluate)
+        table._run_at(evaluate)
         assert len(tries) == 1
     world.upsert([row for part in parts for row in part])
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
