@@ -282,6 +282,22 @@ def test_an_import_compacts_after_its_commit_where_the_table_asks_for_it(
     assert operations == ["compact", "append", "append", "create_table"]
 
 
+def test_an_import_brings_values_of_static_columns(run: Run, tmp_path: Path) -> None:
+    columns = pa.schema(
+        [
+            pa.field("k", pa.string(), nullable=False),
+            pa.field("id", pa.int64(), nullable=False),
+            ("owner", pa.string()),
+        ]
+    )
+    key = ["k", "id"]
+    table = colonnade.create(tmp_path / "t", columns, primary_key=key, static=["owner"])
+    (tmp_path / "a.csv").write_text("k,id,owner\na,1,ann\na,2,\n")
+    assert run("import", tmp_path / "t", tmp_path / "a.csv", "--json").json["rows"] == 2
+    found = table.refresh().scan().to_arrow().sort_by("id")
+    assert found["owner"].to_pylist() == ["ann", "ann"]
+
+
 def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: Path) -> None:
     file, table = tmp_path / "a.csv", tmp_path / "t"
     pa_csv.write_csv(pa.table({"id": [1]}), file)

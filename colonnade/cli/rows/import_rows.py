@@ -45,6 +45,7 @@ from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
@@ -231,9 +232,14 @@ def _import_here(target: _Target, source: Source, mode: Mode, design: _Design) -
         commit=CommitSettings(metadata="colonnade import"),
         limits=target.log.limits,
     )
+    # A new table has no static columns.
+    division = None if target.state is None else Division(target.state, job.job_id)
+    divide = None if division is None else division.batches
     with step("import", job.target.name, source.unit, source.total) as advance:
-        entries = write_rows(job, source.batches(advance), target.location.store)
-    snapshot = commit_written(job, entries, target.log, target.base, fresh=True)
+        rows = source.batches(advance)
+        entries = write_rows(job, rows, target.location.store, divide=divide)
+    brought = None if division is None else division.brought
+    snapshot = commit_written(job, entries, target.log, target.base, fresh=True, statics=brought)
     compact_after(target.log, snapshot, job.target.table)
     return ImportFacts(
         table=target.location.url,
