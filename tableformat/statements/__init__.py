@@ -1,6 +1,7 @@
 """Statements that change rows. Each is evaluated on one state of a table and says what to commit.
 
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
+    added_rows.py  rows that a statement adds, written with the static values that they bring
     append.py  delete.py  update.py  overwrite.py  overwrite_partitions.py
     ranges.py      ranges of rows, deleted without being read
     expire.py      rows that have expired, deleted after their grace
@@ -14,7 +15,7 @@
     shown.py       what the history shows of a statement, and how much of it
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
-    finish.py      the last step of each statement: what the table promises
+    finish.py      the last step of each statement: what the table promises, and its change
     reported.py  update_job.py  written_columns.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote
 
