@@ -52,6 +52,10 @@ class KeyPolicy:
             return _KEPT
         return self.modes.get(column.id, REPLACE)
 
+    def needs_existing(self, column: SchemaField) -> bool:
+        """Return whether a merged value depends on the value of the existing row."""
+        return self.mode(column) != REPLACE or column.id in self.sequences
+
     @property
     def remembers_deletions(self) -> bool:
         """Whether one sequence says of whole rows how new they are."""

@@ -8,7 +8,12 @@
     upsert_on.py    UPSERT on other columns: incoming rows replace whole rows
     delete_keys.py  DELETE by the primary key
 
-The next statement of this kind is a module beside `upsert.py`. It takes `IncomingRows`, follows
-`ExistingRows`, and says what becomes of the rows that match.
+A further statement that merges rows in another way is a module beside `upsert.py`:
+
+    incoming = batch_rows(table, rows)                     the rows, and the policy of the table
+    incoming = replace(incoming, policy=...)               its own policy
+    upsert = Upsert(log, table, incoming, job_id)          followed from state to state
+    return keyed_statement("keep_older", table, upsert)    committed like any upsert
+
 Spec: docs/spec/keys.md
 """

@@ -54,7 +54,7 @@ class IncomingRows:
     """Incoming rows with all columns of a table, of which they have values in `columns` alone.
 
     The other columns hold their defaults, or NULL. `schema` has the columns of the table, which are
-    nullable here unless the rows have values in them. `policy` says how the table merges them.
+    nullable here unless the rows have values in them. `policy` says how they merge.
     `parts` are the keys of the rows. `read` returns rows of a part, by ascending numbers. `written`
     are the RowSets that have the rows already; a batch in memory has none.
     """

@@ -36,7 +36,6 @@ from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_parts import KeyPart
 from colonnade.tableformat.keys.key_set import KeySet, key_schema, rows_by_number
 from colonnade.tableformat.keys.merged_rows import Arrivals, merged_rows
-from colonnade.tableformat.keys.modes import REPLACE
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.scan.selection import read_numbered
@@ -186,9 +185,7 @@ def _depends(column: SchemaField, incoming: IncomingRows) -> bool:
     """Return whether a merged row depends on what the row of the table has in a column."""
     if column.generated is not None:
         return False
-    policy = incoming.policy
-    merges = policy.mode(column) != REPLACE or column.id in policy.sequences
-    return column.id not in incoming.columns or merges
+    return column.id not in incoming.columns or incoming.policy.needs_existing(column)
 
 
 def _existing(

@@ -88,22 +88,30 @@ def evaluate_upsert(
     if rows is None:
         return division.joined(Statement("upsert", reads=()))
     own = division.own
-    upsert = Upsert(log, own, batch_rows(own, rows, settings, log.present_ms), job_id, settings)
-    found = upsert.compare(own)
-    statement = Statement(
-        "upsert",
+    incoming = batch_rows(own, rows, settings, log.present_ms)
+    upsert = Upsert(log, own, incoming, job_id, settings)
+    return division.joined(keyed_statement("upsert", own, upsert))
+
+
+def keyed_statement(operation: str, table: TableState, upsert: Upsert) -> Statement:
+    """Return a statement that merges rows in memory, at this state and again at its slot.
+
+    Raises the errors of `Upsert.compare`.
+    """
+    found = upsert.compare(table)
+    return Statement(
+        operation,
         tuple(AddRowSet(table=table.id, rowset=each.rowset) for each in found.added),
         rows=found.rows,
         reads=upsert.reads(at_slot=False),
         keys=(upsert.guard(),),
         counts=RowCounts(**found.metrics),
-        parameters={"on": ", ".join(key_schema(own).names)},
+        parameters={"on": ", ".join(key_schema(table).names)},
         keyed=KeyedRows(table.id, upsert.resolve),
         compared=True,
         rows_at_slot=True,
         origins=origins_by_object(found.added),
     )
-    return division.joined(statement)
 
 
 class _Part(NamedTuple):
@@ -171,7 +179,8 @@ class Upsert:
         """
         if table.version == self._version:
             return self._result
-        self._check_unaltered(table)
+        if table is not self._table:
+            self._check_unaltered(table)
         found = [self._find(table, each) for each in self._incoming.parts]
         self._leave_out_late(table, [tombstones for _, tombstones in found])
         moved = [
@@ -219,7 +228,7 @@ class Upsert:
             table.primary_key == mine.primary_key
             and table.schema == mine.schema
             and table.constraints == mine.constraints
-            and policy_of(table) == self._incoming.policy
+            and policy_of(table) == policy_of(mine)
         )
         if not alike:
             raise ConflictError(
