@@ -22,8 +22,6 @@ from colonnade.tableformat.table.alteration import (
     DropPrimaryKey,
     SetPrimaryKey,
 )
-from colonnade.tableformat.table.constraints import NewConstraint
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import ArrowTransaction
 from tests.tableformat.statements.keyed.test_late_rows import (
     Racing,
@@ -60,8 +58,8 @@ def test_tombstones_need_not_meet_the_constraints_of_rows() -> None:
         schema=schema,
         key=("id",),
         properties={"sequence": "at"},
-        constraints=[NewConstraint("known", "n IS NOT NULL AND n > 0")],
-        generated=[NewGenerated("twice", "n * 2")],
+        constraints={"known": "n IS NOT NULL AND n > 0"},
+        generated={"twice": "n * 2"},
     )
     table.delete_keys(pa.table({"id": [1], "at": [7]}))
     table.delete_keys(pa.table({"id": [2], "at": [7]}))
