@@ -16,13 +16,11 @@ CORPUS: tuple[tuple[int, float], ...] = (
 FOUND: dict[str, int] = {
     "a replacement keeps what came since": 2,
     "serializable is nothing special": 3,
-    "keys are not compared again before the slot": 2,
     "the later of two replacements of a column undoes the earlier": 3,
     "a constraint is added beside rows that were not checked": 2,
     "a deletion of keys does not say what it has read": 2,
     "a column becomes NOT NULL beside writers of NULL": 2,
     "fields inside a column are taken by their place": 1,
-    "a compaction forgets deleted keys before their time": 4,
     "a compaction brings back the rows of a range that was deleted meanwhile": 7,
     "an update lands beside a deletion of its range": 2,
     "a restore brings back the rows of a range": 1,
