@@ -26,7 +26,7 @@ from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import convert
-from colonnade.tableformat.types.left_out import left_out
+from colonnade.tableformat.types.default_values import default_values
 from colonnade.tableformat.write.generated import (
     BoundGeneration,
     bind_generations,
@@ -174,7 +174,7 @@ def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
         parsed = as_column(value)
     match parsed:
         case Column((name,)) if name.upper() == "DEFAULT" and not _has(schema, name):
-            return ConstantValue(convert(left_out(field, 1), field, field.name)[0])
+            return ConstantValue(convert(default_values(field, 1), field, field.name)[0])
         case Column() | Predicate():
             return _computed(parsed, field, schema)
         case _:

@@ -13,7 +13,7 @@
     sound_arrays.py  array_size.py  plain_size.py    arrays that Arrow can hold, and their pieces
     compute.py       the compute functions of Arrow
     chosen_rows.py   some rows of an array, without a copy where that is possible
-    stored_value.py  left_out.py     one value of a column, and columns that rows leave out
+    stored_value.py  default_values.py   one value of a column, and of columns that rows lack
     bound_text.py    bounds of the log as text for people
 
 Spec: docs/spec/types.md

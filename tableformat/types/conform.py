@@ -18,7 +18,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conversion import convert, given_fields, match_fields
-from colonnade.tableformat.types.left_out import left_out
+from colonnade.tableformat.types.default_values import default_values
 from colonnade.tableformat.types.plain_size import largest_part
 from colonnade.tableformat.types.text_form import has_lengths
 from colonnade.tableformat.types.valid_text import (
@@ -78,7 +78,7 @@ def conform(
         columns = []
         for field in schema.fields:
             place = places.get(field.name)
-            given = left_out(field, batch.num_rows) if place is None else batch.column(place)
+            given = default_values(field, batch.num_rows) if place is None else batch.column(place)
             columns.append(convert(given, field, field.name))
         batch = pa.RecordBatch.from_arrays(columns, schema=checks.arrow)
     if text == "replace":

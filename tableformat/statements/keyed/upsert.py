@@ -57,7 +57,7 @@ from colonnade.tableformat.statements.keyed.incoming import (
 )
 from colonnade.tableformat.statements.keyed.merge import MergedRowSets, match
 from colonnade.tableformat.statements.statement import RowCounts, Statement
-from colonnade.tableformat.types.left_out import left_out
+from colonnade.tableformat.types.default_values import default_values
 from colonnade.tableformat.write.settings import WriteSettings
 
 _NO_ROWS: Mapping[int, FrozenBitMap] = {}
@@ -318,7 +318,7 @@ class Upsert:
         require_values(self._table, self._incoming.columns, part.text(int(new[0])))
         if not self._incoming.written:
             for column in left_out_columns(self._table, self._incoming.columns):
-                left_out(column, 0)
+                default_values(column, 0)
 
     def _keep_last(self, part: KeyPart) -> None:
         """Leave out all written rows of each key but the last one, which replaces whole rows."""

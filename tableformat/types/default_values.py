@@ -1,4 +1,4 @@
-"""The value that a written row gets in a column that it leaves out, without Spark. Pure.
+"""The values that written rows get in a column that they leave out, without Spark. Pure.
 
 Spec: docs/spec/types.md#defaults
 """
@@ -14,7 +14,7 @@ from colonnade.tableformat.types.arrow_types import storage_type
 from colonnade.tableformat.types.stored_value import repeated
 
 
-def left_out(column: SchemaField, rows: int) -> pa.Array:
+def default_values(column: SchemaField, rows: int) -> pa.Array:
     """Return the values of a column in rows that leave it out: its default, or NULL.
 
     Raises InvalidInputError that names the column if only Spark can evaluate the default.

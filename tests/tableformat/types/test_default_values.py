@@ -9,7 +9,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_default import encode_value
 from colonnade.manifests.model.schema import ColumnDefault, SchemaField, TableSchema
 from colonnade.tableformat.types.conform import conform
-from colonnade.tableformat.types.left_out import left_out
+from colonnade.tableformat.types.default_values import default_values
 from colonnade.tableformat.types.stored_value import stored_value
 from tests.default_values import TYPES, values
 from tests.strategies import identical
@@ -27,7 +27,7 @@ def test_a_column_that_is_left_out_has_its_default_in_each_row(name: str) -> Non
 
 
 def test_without_a_default_it_is_null() -> None:
-    assert left_out(K, 2).null_count == 2
+    assert default_values(K, 2).null_count == 2
 
 
 def test_a_value_that_is_given_is_kept_also_if_it_is_null() -> None:
