@@ -12,7 +12,7 @@ one part, `key_parts` returns
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,6 +96,12 @@ class KeyPart:
         """Return the key of a row for an error."""
         batch = self.rows.slice(row, 1).combine_chunks().to_batches()[0]
         return shown_values(batch, 0, batch.schema.names)
+
+
+def keys_of_parts(key: TableSchema, rows: Iterable[tuple[KeyPart, Integers]]) -> KeySet:
+    """Return the keys of some rows of parts, of which no two share one."""
+    tables = [part.rows.take(pa.array(numbers)) for part, numbers in rows]
+    return KeySet.of(pa.concat_tables(tables), key)
 
 
 def key_parts(

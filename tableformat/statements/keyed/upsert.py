@@ -14,7 +14,7 @@ Spec: docs/spec/keys.md#merging
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,11 +35,10 @@ from colonnade.manifests.commit.change import (
 from colonnade.manifests.errors import ConflictError, InvalidInputError, RepeatedMatchError
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
-from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.expired import stored_view
-from colonnade.tableformat.keys.key_parts import KeyPart
+from colonnade.tableformat.keys.key_parts import KeyPart, keys_of_parts
 from colonnade.tableformat.keys.key_set import KeySet, key_schema
 from colonnade.tableformat.keys.policy import policy_of, taken_key
 from colonnade.tableformat.keys.static_parts import stored_table
@@ -213,10 +212,12 @@ class Upsert:
         key, every = key_schema(self._table), slice(0) if self._alone else slice(None)
 
         def inserted() -> KeySet:
-            return _key_set(key, ((part, part.firsts[~it.is_there]) for part, it in self._parts))
+            return keys_of_parts(
+                key, ((part, part.firsts[~it.is_there]) for part, it in self._parts)
+            )
 
         def deleted() -> KeySet:
-            return _key_set(key, ((part, part.firsts[every]) for part in self._incoming.parts))
+            return keys_of_parts(key, ((part, part.firsts[every]) for part in self._incoming.parts))
 
         guard = guard_keys(self._log.store, self._table, key, inserted, deleted)
         return replace(guard, check=self._check_unaltered)
@@ -363,9 +364,3 @@ class Upsert:
         for part in self._incoming.parts:
             kept |= part.keys.keep(bounds)
         return kept
-
-
-def _key_set(key: TableSchema, parts: Iterable[tuple[KeyPart, Integers]]) -> KeySet:
-    """Return the keys of some rows of parts, of which no two share one."""
-    rows = [part.rows.take(pa.array(numbers)) for part, numbers in parts]
-    return KeySet.of(pa.concat_tables(rows), key)
