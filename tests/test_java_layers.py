@@ -16,6 +16,7 @@ LAYERS = (
     "read",
     "write.staged",
     "write",
+    "planner.messages",
     "planner",
     "spark.table",
     "spark.scan",

@@ -14,7 +14,7 @@ ALLOWED_HEAVY = {
     | {"azure", "botocore", "google", "requests", "urllib3"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"}
     | {"typing_extensions", "xxhash"},
-    "spark_ext": {"orjson", "pyarrow", "pyspark"},
+    "spark_ext": {"orjson", "pydantic", "pyarrow", "pyspark"},
     # Of the command line alone: `import colonnade` loads none of them but pyarrow.
     "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer"},
 }
@@ -45,8 +45,8 @@ ROOMS = {
         " < planner"
     ),
     "spark_ext.planner": floors(
-        "state < clauses < read < write < catalog < procedures < outdated < operations < server"
-        " < __main__"
+        "messages < state < clauses < read < write < catalog < procedures < outdated < operations"
+        " < server < __main__"
     ),
 }
 """The folders of each package from the ground up; a module that is named here is a folder, too."""

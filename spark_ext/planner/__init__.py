@@ -1,8 +1,9 @@
 """The planner: a Python process beside Spark's driver that plans and commits for the Java half.
 
 `python -m colonnade.spark_ext.planner` answers requests until its input ends. Operations are
-functions from arguments to a result, which modules list in `OPS`.
+functions from a request to its reply, which modules list in `OPS`.
 
+    messages/               requests and replies, which the jar has as records
     state/                  what it keeps between requests: options, transactions, snapshots
     clauses/                parts of statements that several requests have
     read/  write/           what a query reads, what a statement writes

@@ -6,9 +6,8 @@ sound table. An error of a request that is sent again does not say that its comm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from colonnade.manifests.errors import (
     CorruptionError,
@@ -16,60 +15,77 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.landed import UNTELLING
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
+from colonnade.spark_ext.planner.messages.base import Message, Operation, Request
+from colonnade.spark_ext.planner.messages.writes import Committed, DeleteWhere
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.state.unsent import UNSENT
-from colonnade.tableformat.write.job import WriteJob
-
-Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
-def unless_outdated(operation: Operation) -> Operation:
+def unless_outdated(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     """Wrap an operation so that its errors tell what retention did, and what became of a commit.
 
     If retention has removed the epoch of a request, the wrapped operation raises NotFoundError for
-    a read, and ConflictError for a statement. Every operation with a `job` commits that job. If an
-    earlier request may have sent the commit, no error of the log or the store tells its outcome.
-    The wrapped operation then returns the committed epoch if the log has it, and otherwise raises
-    CommitUnknownError.
+    a read, and ConflictError for a statement. If an earlier request may have sent the commit of a
+    job, no error of the log or the store tells its outcome. The wrapped operation then returns the
+    committed epoch if the log has it, and otherwise raises CommitUnknownError.
     """
 
-    @wraps(operation)
-    def run(args: Mapping[str, Any]) -> dict[str, Any]:
-        if "job" in args:
-            return _run_job(operation, args, job_of(args))
+    def run(request: Any) -> Message:
+        if isinstance(request, DeleteWhere):
+            UNSENT.add_sent(request.transaction)
+            view = request.seen
+            sending = _Sending(place_of(view), request.transaction, view.epoch, creates=False)
+            return _run_commit(operation, request, sending)
+        if hasattr(request, "job"):
+            job = job_of(request.job)
+            sending = _Sending(job.address, job.transaction, job.base, job.create_database)
+            return _run_commit(operation, request, sending)
         try:
-            return operation(args)
+            reply: Message = operation.run(request)
+            return reply
         except CorruptionError:
-            if "url" not in args:
+            if not hasattr(request, "view"):
                 raise
-            number = args["epoch"]
-            log = Log(open_store(place_of(args)))
-            with log.reader.removals_are_told(_epoch(number), staged=is_state(number)):
+            log, epoch = Log(open_store(place_of(request.view))), request.view.epoch
+            with log.reader.removals_are_told(_epoch(epoch), staged=is_state(epoch)):
                 raise
 
-    return run
+    return replace(operation, run=run)
 
 
-def _run_job(operation: Operation, args: Mapping[str, Any], job: WriteJob) -> dict[str, Any]:
-    log = Log(open_store(job.address))
-    sent = not UNSENT.has(job.transaction) and not is_state(job.base)
+class _Sending(NamedTuple):
+    """A commit that a request asks for: where, under which id, and on which epoch or state.
+
+    `creates` says that it creates the database.
+    """
+
+    address: StoreAddress
+    transaction: str
+    base: int
+    creates: bool
+
+
+def _run_commit(operation: Operation[Any, Any], request: Request, sending: _Sending) -> Message:
+    log = Log(open_store(sending.address))
+    sent = not UNSENT.has(sending.transaction) and not is_state(sending.base)
     try:
         try:
-            return operation(args)
+            reply: Message = operation.run(request)
+            return reply
         except (NotFoundError, CorruptionError):
-            base = _epoch(job.base)
-            if job.create_database or not log.reader.is_removed(base):
+            base = _epoch(sending.base)
+            if sending.creates or not log.reader.is_removed(base):
                 raise
-            state, landed = log.resume(base, job.transaction, fresh=not sent)
+            state, landed = log.resume(base, sending.transaction, fresh=not sent)
             if not landed:
                 raise
-            return {"epoch": state.epoch}
+            return Committed(epoch=state.epoch)
     except UNTELLING as error:
         if not sent:
             raise
-        return {"epoch": log.find_sent(job.transaction, error).epoch}
+        return Committed(epoch=log.find_sent(sending.transaction, error).epoch)
 
 
 def _epoch(number: int) -> int:

@@ -1,11 +1,7 @@
 """Answer requests concurrently; each request and each reply is one JSON value on one line.
 
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
-    -> {"id": 7, "op": "load", "args": {...}}      `within`: the id of a transaction, if any;
-                                                    `storage`: the options of stores, as text;
-                                                    `hadoop`: Hadoop's settings for stores;
-                                                    `user`: the user of the session;
-                                                    `metadata`: its text for the history, if any
+    -> {"id": 7, "op": "load", "args": {...}}      and the session (`messages.envelope.Envelope`)
     <- {"id": 7, "result": {...}}                   `notices`: sentences for the user, if any
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
@@ -18,8 +14,9 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import orjson
@@ -28,11 +25,13 @@ from colonnade.manifests.engine import Author, working_for
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.notices import listening
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.planner.operations import LOOKING, describe
-from colonnade.spark_ext.planner.outdated import Operation
+from colonnade.spark_ext.planner.messages.base import Operation, Question
+from colonnade.spark_ext.planner.messages.envelope import Envelope
+from colonnade.spark_ext.planner.operations import describe
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import session_stores
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
+from colonnade.spark_ext.planner.state.unsent import UNSENT
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
 _THREADS = 16
@@ -56,7 +55,7 @@ def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 class Server:
     """Answers requests with `operations`; writes only whole lines to `replies`."""
 
-    def __init__(self, operations: Mapping[str, Operation], replies: BinaryIO) -> None:
+    def __init__(self, operations: Mapping[str, Operation[Any, Any]], replies: BinaryIO) -> None:
         self._operations = operations
         self._replies = replies
         self._lock = threading.Lock()
@@ -68,7 +67,7 @@ class Server:
         self._send(orjson.dumps({"hello": describe({})}))
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
         for line in requests:
-            request = orjson.loads(line)
+            request = Envelope.model_validate(orjson.loads(line))
             self._last_request = time.monotonic()
             running = {future for future in self._running if not future.done()}
             self._running = running | {pool.submit(self._answer, request)}
@@ -80,7 +79,7 @@ class Server:
             return 0.0
         return time.monotonic() - self._last_request
 
-    def _answer(self, request: Mapping[str, Any]) -> None:
+    def _answer(self, request: Envelope) -> None:
         self._send(answer(self._operations, request))
 
     def _send(self, line: bytes) -> None:
@@ -89,24 +88,23 @@ class Server:
             self._replies.flush()
 
 
-def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> bytes:
+def answer(operations: Mapping[str, Operation[Any, Any]], request: Envelope) -> bytes:
     """Return the reply to one request; an error of the operation becomes part of the reply."""
-    name = request["op"]
+    name = request.op
     try:
         if name not in operations:
             raise InvalidInputError(
                 f"The planner {VERSION} does not have the operation {name!r}; install the jar and"
                 " the Python package in one version, and restart Spark."
             )
-        within = TRANSACTIONS.within(request.get("within"))
-        author = working_for(Author(request.get("user"), request.get("metadata")))
-        with within, author, session_stores(request), listening() as notices:
+        operation = operations[name]
+        with _session(request), listening() as notices:
             try:
-                result = operations[name](request["args"])
+                result = operation(request.args)
             finally:
-                if name not in LOOKING:
+                if not issubclass(operation.request, Question):
                     SNAPSHOTS.changed()
-        reply = {"id": request["id"], "result": result}
+        reply = {"id": request.id, "result": result}
         return orjson.dumps({**reply, "notices": notices} if notices else reply)
     except ColonnadeError as error:
         return _error(request, error.kind, str(error))
@@ -118,6 +116,15 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
         return _error(request, "INTERNAL", message)
 
 
-def _error(request: Mapping[str, Any], kind: str, message: str) -> bytes:
+@contextmanager
+def _session(request: Envelope) -> Iterator[None]:
+    within = TRANSACTIONS.within(request.within)
+    author = working_for(Author(request.user, request.metadata))
+    stores = session_stores(request.storage, request.hadoop)
+    with within, author, stores, UNSENT.request(again=request.again):
+        yield
+
+
+def _error(request: Envelope, kind: str, message: str) -> bytes:
     error = {"code": f"COLONNADE_{kind}", "kind": kind, "message": message}
-    return orjson.dumps({"id": request["id"], "error": error})
+    return orjson.dumps({"id": request.id, "error": error})

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ConfigDict
 
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.notices import notice
 from colonnade.manifests.version import VERSION
+from colonnade.spark_ext.planner.messages.base import Operation, Question, Rows
+from colonnade.spark_ext.planner.messages.envelope import Envelope
 from colonnade.spark_ext.planner.server import Server, answer
 
 ROOT = Path(__file__).parent.parent.parent
@@ -54,9 +57,20 @@ def told(planner: subprocess.Popen[str]) -> dict[str, Any]:
 
 def reply_to(operation: Any, **args: Any) -> dict[str, Any]:
     reply: dict[str, Any] = json.loads(
-        answer({"it": operation}, {"id": 1, "op": "it", "args": args})
+        answer({"it": op(operation)}, Envelope(id=1, op="it", args=args))
     )
     return reply
+
+
+class Anything(Question):
+    """A request with any fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def op(function: Callable[[dict[str, Any]], Any]) -> Operation[Anything, Rows]:
+    """Make an operation of a function from the fields of a request."""
+    return Operation(Anything, Rows, lambda request: Rows(rows=function(request.model_extra or {})))
 
 
 def test_a_planner_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
@@ -88,8 +102,10 @@ def test_a_planner_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> N
 
 def test_a_reply_carries_the_id_and_every_character(planner: subprocess.Popen[str]) -> None:
     told(planner)
-    args = {"text": "line\nä\u2028\U0001f600", "long": 2**63 - 1, "none": None}
-    assert ask(planner, id=7, op="echo", args=args) == {"id": 7, "result": args}
+    name = "line\nä\u2028\U0001f600"
+    args = {"path": "/none", "name": name, "query": 2**63 - 1}
+    reply = ask(planner, id=7, op="table_in_its_case", args=args)
+    assert reply == {"id": 7, "result": {"name": name}}
 
 
 def test_an_unknown_operation_is_refused_by_name(planner: subprocess.Popen[str]) -> None:
@@ -114,9 +130,9 @@ def test_requests_are_answered_as_they_finish_not_as_they_came() -> None:
         for number, op in enumerate(["slow", "quick"])
     )
     replies = io.BytesIO()
-    Server({"slow": slow, "quick": quick}, replies).serve(io.BytesIO(requests))
+    Server({"slow": op(slow), "quick": op(quick)}, replies).serve(io.BytesIO(requests))
     _, *lines = replies.getvalue().splitlines()
-    assert {"id": 0, "result": {"met": True}} in [json.loads(line) for line in lines]
+    assert {"id": 0, "result": {"rows": {"met": True}}} in [json.loads(line) for line in lines]
     assert len(lines) == 2
 
 
@@ -162,9 +178,10 @@ def test_the_output_of_an_operation_cannot_corrupt_the_replies() -> None:
         "import os, sys\n"
         "from colonnade.spark_ext.planner.server import Server, claim_standard_streams\n"
         "requests, replies = claim_standard_streams()\n"
-        "def loud(args):\n"
-        "    print('from python'); os.write(1, b'from below'); return {'in': sys.stdin.read()}\n"
-        "Server({'loud': loud}, replies).serve(requests)\n"
+        "from colonnade.spark_ext.planner.messages.base import Name, Operation, Question\n"
+        "def loud(request):\n"
+        "    print('from python'); os.write(1, b'from below'); return Name(name=sys.stdin.read())\n"
+        "Server({'loud': Operation(Question, Name, loud)}, replies).serve(requests)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -174,7 +191,7 @@ def test_the_output_of_an_operation_cannot_corrupt_the_replies() -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert [json.loads(line) for line in done.stdout.splitlines()][1:] == [
-        {"id": 3, "result": {"in": ""}}
+        {"id": 3, "result": {"name": ""}}
     ]
     assert "from python" in done.stderr
     assert "from below" in done.stderr
@@ -216,7 +233,7 @@ def test_while_it_answers_it_is_not_idle() -> None:
         return {"ended": may_end.wait(10)}
 
     reading, writing = os.pipe()
-    server = Server({"hold": hold}, io.BytesIO())
+    server = Server({"hold": op(hold)}, io.BytesIO())
     with os.fdopen(reading, "rb") as requests, os.fdopen(writing, "wb", buffering=0) as requester:
         serving = threading.Thread(target=server.serve, args=(requests,))
         serving.start()
@@ -237,7 +254,7 @@ def test_notices_of_an_operation_come_with_its_reply() -> None:
 
     assert reply_to(warned) == {
         "id": 1,
-        "result": {"done": True},
+        "result": {"rows": {"done": True}},
         "notices": ["It has no effect."],
     }
     assert "notices" not in reply_to(dict)

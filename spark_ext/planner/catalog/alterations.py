@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
 
-from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_names import split_list, split_names
-from colonnade.spark_ext.planner.clauses.asked_columns import add_column, dotted, widen_column
+from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
 from colonnade.spark_ext.planner.clauses.defaults import read_default
-from colonnade.spark_ext.planner.clauses.partitions import layout_texts
 from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
 from colonnade.spark_ext.planner.clauses.static_columns import refuse_change
+from colonnade.spark_ext.planner.messages import changes
+from colonnade.spark_ext.planner.messages.changes import Change
 from colonnade.tableformat.table.alteration import (
     AddConstraint,
     Alteration,
@@ -29,49 +28,79 @@ from colonnade.tableformat.table.alteration import (
     ReplaceColumns,
     SetDefault,
     SetNotNull,
-    SetPartitioning,
     SetPrimaryKey,
     SetSortKey,
 )
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 
-Args = Mapping[str, Any]
 
-
-def alterations(changes: Sequence[Args]) -> list[Alteration]:
+def alterations(asked: Sequence[Change]) -> list[Alteration]:
     """Return the alterations that the changes of one statement of Spark ask for, in order.
 
     Spark asks for `REPLACE COLUMNS` as drops of all columns, and then additions. No other statement
     has both. Raises the errors of `alteration`.
     """
-    dropped = list(takewhile(lambda change: change["kind"] == "drop_column", changes))
-    added = [change for change in changes if change["kind"] == "add_column"]
-    replaces = dropped and added and len(dropped) + len(added) == len(changes)
-    if not replaces or any(len(change["column"]) > 1 for change in changes):
-        return [alteration(change) for change in changes]
+    leading = takewhile(lambda change: isinstance(change, changes.DropColumn), asked)
+    dropped = [change for change in leading if isinstance(change, changes.DropColumn)]
+    added = [change for change in asked if isinstance(change, changes.AddColumn)]
+    replaces = dropped and added and len(dropped) + len(added) == len(asked)
+    paths = [*(change.column for change in dropped), *(change.column for change in added)]
+    if not replaces or any(len(path) > 1 for path in paths):
+        return [alteration(change) for change in asked]
     columns = tuple(add_column(change).column for change in added)
-    return [ReplaceColumns(columns, tuple(dotted(change) for change in dropped))]
+    return [ReplaceColumns(columns, tuple(change.column[0] for change in dropped))]
 
 
-def alteration(change: Args) -> Alteration:
+def alteration(change: Change) -> Alteration:
     """Return the alteration that a change of Spark asks for.
 
-    `kind` is a key of `_ALTERATIONS`; the other arguments are those of the kind. Raises
-    InvalidInputError, which names the column, for a kind that no table can carry out.
+    Raises InvalidInputError that names the column or property that cannot be changed.
     """
-    kind = change["kind"]
-    if kind not in _ALTERATIONS:
-        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": dotted(change)}))
-    return _ALTERATIONS[kind](change)
+    match change:
+        case changes.AddColumn():
+            return add_column(change)
+        case changes.WidenColumn():
+            return widen_column(change)
+        case changes.RenameColumn():
+            return RenameColumn(change.column, change.name)
+        case changes.DropColumn():
+            return DropColumn(change.column, change.if_exists)
+        case changes.CommentColumn():
+            return CommentColumn(change.column, change.comment)
+        case changes.SetDefault():
+            return _default(change)
+        case changes.SetNullable():
+            return DropNotNull(change.column) if change.nullable else SetNotNull(change.column)
+        case changes.MoveColumn():
+            return MoveColumn(change.column, change.after, change.first)
+        case _:
+            return _of_table(change)
 
 
-def _set_default(change: Args) -> Alteration:
-    path = tuple(change["column"])
-    return SetDefault(path, read_default(".".join(path), change["default"]))
+def _default(change: changes.SetDefault) -> Alteration:
+    if change.default_value is None:
+        return DropDefault(change.column)
+    return SetDefault(change.column, read_default(".".join(change.column), change.default_value))
 
 
-def _properties(change: Args) -> Alteration:
-    set_to, removed = dict(change["set"]), tuple(change["remove"])
+def _of_table(change: Change) -> Alteration:
+    match change:
+        case changes.AddConstraint():
+            return AddConstraint(change.name, change.condition, change.columns)
+        case changes.DropConstraint():
+            return DropConstraint(change.name, change.if_exists)
+        case changes.ClusterBy():
+            return SetSortKey(clustered_by(change.columns))
+        case changes.CommentTable():
+            return CommentTable(change.comment)
+        case changes.SetProperties():
+            return _properties(change)
+        case _:
+            raise AssertionError(change)
+
+
+def _properties(change: changes.SetProperties) -> Alteration:
+    set_to, removed = dict(change.set), change.remove
     refuse_change((*set_to, *removed))
     if SORT_KEY in set_to or SORT_KEY in removed:
         # Spark's half sends each property as a change of its own.
@@ -81,32 +110,3 @@ def _properties(change: Args) -> Alteration:
     if PRIMARY_KEY in removed:
         return DropPrimaryKey()
     return AlterProperties(set_to, removed)
-
-
-_ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
-    "add_column": add_column,
-    "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
-    "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
-    "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
-    "widen_column": widen_column,
-    "set_default": _set_default,
-    "drop_default": lambda change: DropDefault(tuple(change["column"])),
-    "set_not_null": lambda change: SetNotNull(tuple(change["column"])),
-    "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
-    "move_column": lambda change: MoveColumn(
-        tuple(change["column"]), change["after"], change["first"]
-    ),
-    "add_constraint": lambda change: AddConstraint(
-        change["name"], change["condition"], tuple(change["columns"])
-    ),
-    "drop_constraint": lambda change: DropConstraint(change["name"], change["if_exists"]),
-    "properties": _properties,
-    "cluster_by": lambda change: SetSortKey(clustered_by(change["columns"])),
-    "comment": lambda change: CommentTable(change["comment"]),
-    "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
-}
-
-_REFUSALS = {
-    "location": "The location of a table cannot be changed: it is where the table's files are.",
-    "other": "Colonnade tables have no {what}.",
-}

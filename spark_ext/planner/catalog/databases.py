@@ -7,9 +7,7 @@ path: `<database>/<table>`, or the path of a lone table.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from colonnade.manifests.errors import (
     CorruptionError,
@@ -24,6 +22,20 @@ from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.spark_ext.options import storage_of
 from colonnade.spark_ext.planner.catalog.alterations import alterations
+from colonnade.spark_ext.planner.messages.base import Answer, Done, Names, by_name, operation
+from colonnade.spark_ext.planner.messages.catalog import (
+    AlterTable,
+    CreateDatabase,
+    DatabaseExists,
+    DropDatabase,
+    DropTable,
+    ListDatabases,
+    ListTables,
+    NamesUrl,
+    RenameTable,
+    TableExists,
+)
+from colonnade.spark_ext.planner.messages.changes import AddConstraint
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -33,112 +45,115 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import check_table_name
 from colonnade.tableformat.table.table import ArrowTable
 
-Args = Mapping[str, Any]
+
+@operation
+def names_url(request: NamesUrl) -> Answer:
+    """Raise InvalidInputError for a text that begins like a URL but is not one."""
+    return Answer(yes=is_url(request.path))
 
 
-def names_url(args: Args) -> dict[str, Any]:
-    """Say whether the text `path` is a URL and not a path on a local disk.
-
-    Raises InvalidInputError for a text that begins like a URL but is not one.
-    """
-    return {"url": is_url(args["path"])}
+@operation
+def list_databases(request: ListDatabases) -> Names:
+    """Raise InvalidInputError for a store that cannot be a warehouse."""
+    return Names(names=tuple(databases_in(request.warehouse)))
 
 
-def list_databases(args: Args) -> dict[str, Any]:
-    """List the databases in the folder `warehouse`, sorted; none if the folder is missing."""
-    store = open_store(place(args["warehouse"]))
+def databases_in(warehouse: str) -> list[str]:
+    """Return the names of the databases in a folder, sorted. Raises as `list_databases`."""
+    store = open_store(place(warehouse))
     names = sorted(_folders(store))
     calls = [partial(_is_database, store.address / name) for name in names]
     found = zip(names, store.together(calls), strict=True)
-    return {"databases": [name for name, is_database in found if is_database]}
+    return [name for name, is_database in found if is_database]
 
 
-def database_exists(args: Args) -> dict[str, Any]:
-    """Say whether `path` is a database of several tables."""
-    return {"exists": _is_database(place(args["path"]))}
+@operation
+def database_exists(request: DatabaseExists) -> Answer:
+    """Say yes for a damaged database, too."""
+    return Answer(yes=_is_database(place(request.path)))
 
 
-def create_database(args: Args) -> dict[str, Any]:
-    """Create an empty database at `path`."""
-    check_table_name(os.path.basename(args["path"]))
-    TRANSACTIONS.refuse(args["path"], "created")
-    ArrowDatabase.create(place(args["path"]))
-    return {}
+@operation
+def create_database(request: CreateDatabase) -> Done:
+    """Raise the errors of `ArrowDatabase.create`, and InvalidInputError within a transaction."""
+    check_table_name(os.path.basename(request.path))
+    TRANSACTIONS.refuse(request.path, "created")
+    ArrowDatabase.create(place(request.path))
+    return Done()
 
 
-def drop_database(args: Args) -> dict[str, Any]:
-    """Remove the database at `path` and everything in its folder; tables need `cascade`.
-
-    The reply's `dropped` is false if the database stays because it has tables.
-    """
-    store = open_store(place(args["path"]))
-    TRANSACTIONS.refuse(args["path"], "dropped")
-    return {"dropped": drop(Log(store), cascade=args["cascade"])}
+@operation
+def drop_database(request: DropDatabase) -> Answer:
+    """Raise InvalidInputError within a transaction."""
+    store = open_store(place(request.path))
+    TRANSACTIONS.refuse(request.path, "dropped")
+    return Answer(yes=drop(Log(store), cascade=request.cascade))
 
 
-def list_tables(args: Args) -> dict[str, Any]:
-    """List the tables of the database at `path`, sorted."""
-    location, snapshot = SNAPSHOTS.head(place(args["path"]))
+@operation
+def list_tables(request: ListTables) -> Names:
+    """Raise NotFoundError if there is no database."""
+    location, snapshot = SNAPSHOTS.head(place(request.path))
     if location.table is not None:
         raise NotFoundError(f"{location.url} is a table, not a database; name its database.")
-    return {"tables": sorted(snapshot.own_names().values())}
+    return Names(names=tuple(sorted(snapshot.own_names().values())))
 
 
-def table_exists(args: Args) -> dict[str, Any]:
-    """Say whether a table exists at `path`; false for a path that cannot be one.
-
-    The optional `options` may have options of its store, as those of a DataFrame. `query` is as
-    in `load.load`.
-    """
-    where = place(args["path"], storage_of(args.get("options", {})))
+@operation
+def table_exists(request: TableExists) -> Answer:
+    """Find a table in the session's transaction, too."""
+    where = place(request.path, storage_of(request.options))
     try:
-        location, state = SNAPSHOTS.try_head(where, args.get("query"))
-        return {"exists": state is not None and location.find(state) is not None}
+        location, state = SNAPSHOTS.try_head(where, request.query)
+        return Answer(yes=state is not None and location.find(state) is not None)
     except InvalidInputError:
-        return {"exists": False}
+        return Answer(yes=False)
 
 
-def drop_table(args: Args) -> dict[str, Any]:
-    """Drop the table at `path`; the reply's `dropped` is false if it does not exist."""
-    location = locate(place(args["path"]))
+@operation
+def drop_table(request: DropTable) -> Answer:
+    """Drop a table in the session's transaction, if there is one."""
+    return Answer(yes=drop_at(request.path))
+
+
+def drop_at(path: str) -> bool:
+    """Drop the table at a path; return False if there is none."""
+    location = locate(place(path))
     table = location.find(_state(location)) if location.exists else None
     if table is None:
-        return {"dropped": False}
+        return False
     if (transaction := TRANSACTIONS.to_write(location)) is not None:
         transaction.drop(table.name)
     else:
         ArrowDatabase.open(location.store.address).drop_table(table.name)
-    return {"dropped": True}
+    return True
 
 
-def rename_table(args: Args) -> dict[str, Any]:
-    """Rename the table at `path` to `name`, in the same database.
-
-    Unless `any_case` is true, the name of another table but for case is refused.
-    """
-    location = locate_existing(place(args["path"]))
+@operation
+def rename_table(request: RenameTable) -> Done:
+    """Raise AlreadyExistsError for the name of another table."""
+    location = locate_existing(place(request.path))
     TRANSACTIONS.refuse(location.url, "renamed")
     state = _head(location)
     table = location.require(state)
-    if not args["any_case"]:
-        refuse_other_case(state, args["name"], renamed=table.name)
-    ArrowDatabase.open(location.store.address).rename_table(table.name, args["name"])
-    return {}
+    if not request.any_case:
+        refuse_other_case(state, request.name, renamed=table.name)
+    ArrowDatabase.open(location.store.address).rename_table(table.name, request.name)
+    return Done()
 
 
-def alter_table(args: Args) -> dict[str, Any]:
-    """Apply `changes` to the table at `path`, in order and in one epoch.
-
-    Each change has a `kind` and the arguments of that kind, which `alterations.py` lists. A new
-    constraint also has the `epoch` at which Spark has checked all rows.
-    """
-    TRANSACTIONS.refuse(args["path"], "altered")
-    table = ArrowTable.open(place(args["path"]))
-    changes = alterations(args["changes"])
-    checked = [int(each["epoch"]) for each in args["changes"] if each["kind"] == "add_constraint"]
-    if not checked:
-        return {"epoch": table.alter(*changes)}
-    return {"epoch": table._alter_checked(table._snapshot_at(min(checked)), *changes)}
+@operation
+def alter_table(request: AlterTable) -> Done:
+    """Raise the errors of `ArrowTable.alter`, and InvalidInputError within a transaction."""
+    TRANSACTIONS.refuse(request.path, "altered")
+    table = ArrowTable.open(place(request.path))
+    changes = alterations(request.changes)
+    checked = [each.epoch for each in request.changes if isinstance(each, AddConstraint)]
+    if checked:
+        table._alter_checked(table._snapshot_at(min(checked)), *changes)
+    else:
+        table.alter(*changes)
+    return Done()
 
 
 def _head(location: Location) -> Snapshot:
@@ -178,15 +193,15 @@ def _folders(store: ObjectStore) -> list[str]:
     return [name for name in names if os.path.isdir(f"{store.url}/{name}")]
 
 
-OPS = {
-    "names_url": names_url,
-    "list_databases": list_databases,
-    "database_exists": database_exists,
-    "create_database": create_database,
-    "drop_database": drop_database,
-    "list_tables": list_tables,
-    "table_exists": table_exists,
-    "drop_table": drop_table,
-    "rename_table": rename_table,
-    "alter_table": alter_table,
-}
+OPS = by_name(
+    names_url,
+    list_databases,
+    database_exists,
+    create_database,
+    drop_database,
+    list_tables,
+    table_exists,
+    drop_table,
+    rename_table,
+    alter_table,
+)

@@ -6,45 +6,39 @@ them. So a statement that is refused, or only explained, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from colonnade.manifests.model.widening import evolved_type
 from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.clauses.asked_columns import column_of
 from colonnade.spark_ext.planner.clauses.brought_columns import wanted_columns
+from colonnade.spark_ext.planner.messages.base import Answer, by_name, operation
+from colonnade.spark_ext.planner.messages.catalog import Columns, ColumnsForRows, MayWiden
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
-from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
 from colonnade.tableformat.write.identity import open_schema
 
-Args = Mapping[str, Any]
 
+@operation
+def columns_for_rows(request: ColumnsForRows) -> Columns:
+    """Change nothing: the write itself does (`brought_columns.with_columns`).
 
-def columns_for_rows(args: Args) -> dict[str, Any]:
-    """Return the Spark schema of a table with what it lacks for the rows of a statement.
-
-    `seen` names the table at an epoch, and `path` is where it is. `rows` is as in
-    `brought_columns.wanted_columns`. Changes nothing: the write itself does
-    (`brought_columns.with_columns`). Raises InvalidInputError for `options` of the write that
-    exclude each other, and for columns that the table cannot have.
+    Raises InvalidInputError for `options` of the write that exclude each other, and for columns
+    that the table cannot have.
     """
-    parse_write_options({**args["options"], "path": args["path"]})
-    TRANSACTIONS.refuse(args["path"], "altered")
-    seen = args["seen"]
-    state = SNAPSHOTS.at(place_of(seen), seen["database"], seen["epoch"])
-    table = state.tables[seen["id"]]
-    draft = draft_of(table, wanted_columns(args["rows"], table))
+    parse_write_options({**request.options, "path": request.path})
+    TRANSACTIONS.refuse(request.path, "altered")
+    table = SNAPSHOTS.seen(request.seen)[1]
+    draft = draft_of(table, wanted_columns(request.rows, table))
     operations_of(draft)  # Spark cannot analyze rows if a constraint does not fit the columns.
-    return {"schema": declared_json(open_schema(draft.schema))}
+    return Columns(columns=declared_json(open_schema(draft.schema)))
 
 
-def may_widen(args: Args) -> dict[str, Any]:
-    """Say whether a column of the Spark type `own` can widen to take values of the type `given`."""
-    own, given = (column_of("c", args[name]).type for name in ("own", "given"))
-    return {"may": evolved_type(own, given) is not None}
+@operation
+def may_widen(request: MayWiden) -> Answer:
+    """Say no where the column need not widen, too."""
+    own, given = (column_of("c", each).type for each in (request.own, request.given))
+    return Answer(yes=evolved_type(own, given) is not None)
 
 
-OPS = {"columns_for_rows": columns_for_rows, "may_widen": may_widen}
+OPS = by_name(columns_for_rows, may_widen)

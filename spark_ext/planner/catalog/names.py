@@ -5,8 +5,7 @@ A name that is written as it is comes first. Spark asks only where `spark.sql.ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from colonnade.manifests.errors import (
     CorruptionError,
@@ -15,44 +14,42 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.spark_ext.planner.catalog.databases import list_databases
+from colonnade.spark_ext.planner.catalog.databases import databases_in
+from colonnade.spark_ext.planner.messages.base import Name, by_name, operation
+from colonnade.spark_ext.planner.messages.catalog import DatabaseInItsCase, TableInItsCase
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 
-Args = Mapping[str, Any]
 
+@operation
+def database_in_its_case(request: DatabaseInItsCase) -> Name:
+    """Return a name that leads to no database unchanged.
 
-def database_in_its_case(args: Args) -> dict[str, Any]:
-    """Return the `name` of a database in the folder `warehouse` as it is.
-
-    A name that leads to no database is returned unchanged. `query` is as in `load.load`. Raises
-    InvalidInputError for a name that leads to several databases.
+    Raises InvalidInputError for a name that leads to several databases.
     """
-    name = args["name"]
-    if _state(f"{args['warehouse']}/{name}", args) is not None:
-        return {"name": name}
+    name = request.name
+    if _state(f"{request.warehouse}/{name}", request.query) is not None:
+        return Name(name=name)
     try:
-        names = list_databases(args)["databases"]
+        names = databases_in(request.warehouse)
     except InvalidInputError:
-        return {"name": name}  # The place cannot be a warehouse, which the statement will say.
-    return {"name": _in_its_case(name, names)}
+        return Name(name=name)  # The place cannot be a warehouse, which the statement will say.
+    return Name(name=_in_its_case(name, names))
 
 
-def table_in_its_case(args: Args) -> dict[str, Any]:
-    """Return the `name` of a table in the database at `path` as it is.
-
-    Returns and raises as `database_in_its_case`.
-    """
-    name, state = args["name"], _state(args["path"], args)
+@operation
+def table_in_its_case(request: TableInItsCase) -> Name:
+    """Return and raise as `database_in_its_case`."""
+    name, state = request.name, _state(request.path, request.query)
     if state is None or state.lone_table or state.find_table(name) is not None:
-        return {"name": name}
-    return {"name": _in_its_case(name, state.own_names().values())}
+        return Name(name=name)
+    return Name(name=_in_its_case(name, state.own_names().values()))
 
 
-def _state(path: str, args: Args) -> Snapshot | None:
+def _state(path: str, query: int | None) -> Snapshot | None:
     """Return the state of a database; None without one that can be read, as statements will say."""
     try:
-        location, state = SNAPSHOTS.try_head(place(path), args.get("query"))
+        location, state = SNAPSHOTS.try_head(place(path), query)
     except (NotFoundError, InvalidInputError, CorruptionError, UnsupportedFormatError):
         return None
     return state if location.table is None else None
@@ -69,4 +66,4 @@ def _in_its_case(name: str, names: Iterable[str]) -> str:
     return found[0]
 
 
-OPS = {"database_in_its_case": database_in_its_case, "table_in_its_case": table_in_its_case}
+OPS = by_name(database_in_its_case, table_in_its_case)

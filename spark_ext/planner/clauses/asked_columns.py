@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.spark_ext.planner.clauses.defaults import read_default
+from colonnade.spark_ext.planner.messages import changes
 from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.table.alteration import AddColumn, WidenColumn
 
-Args = Mapping[str, Any]
 
-
-def add_column(change: Args) -> AddColumn:
+def add_column(change: changes.AddColumn) -> AddColumn:
     """Return the addition that Spark asks for. Raises InvalidInputError that names the column."""
-    *parent, name = change["column"]
+    *parent, name = change.column
+    path = ".".join(change.column)
     # Errors about the type then name the whole path.
-    found = column_of(dotted(change), change["type"], change["nullable"], change["comment"])
+    found = column_of(path, change.type, change.nullable, change.comment)
     column = found.model_copy(update={"name": name})
-    given = change.get("default")
-    default = None if given is None else read_default(dotted(change), given)
-    return AddColumn(column, change["after"], change["first"], default, tuple(parent))
+    given = change.default_value
+    default = None if given is None else read_default(path, given)
+    return AddColumn(column, change.after, change.first, default, tuple(parent))
 
 
-def widen_column(change: Args) -> WidenColumn:
+def widen_column(change: changes.WidenColumn) -> WidenColumn:
     """Return the wider type that Spark asks for. Raises InvalidInputError that names the column."""
-    path = tuple(change["column"])
-    return WidenColumn(path, column_of(dotted(change), change["type"]).type)
+    path = change.column
+    return WidenColumn(path, column_of(".".join(path), change.type).type)
 
 
 def column_of(
@@ -42,8 +40,3 @@ def column_of(
         "metadata": {} if comment is None else {"comment": comment},
     }
     return from_json({"fields": [column]}).fields[0]
-
-
-def dotted(change: Args) -> str:
-    """Return the path of the column that a change is about; empty for a change of the table."""
-    return ".".join(change.get("column", ()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
@@ -11,6 +10,8 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
+from colonnade.spark_ext.planner.messages.changes import AddColumn, Change, WidenColumn
+from colonnade.spark_ext.planner.messages.views import RowsToWrite
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.types import from_json, to_json
 from colonnade.tableformat.table.alteration import Alteration
@@ -22,18 +23,13 @@ from colonnade.tableformat.table.wanted_columns import (
 )
 from colonnade.tableformat.write.column_changes import ColumnChanges
 
-Args = Mapping[str, Any]
-
-_ASKED = {"add_column": add_column, "widen_column": widen_column}
-"""What Spark asks for in a statement WITH SCHEMA EVOLUTION, by the kind of the change."""
-
 
 def with_columns(
-    store: ObjectStore, base: Snapshot, table: TableState, rows: Args
+    store: ObjectStore, base: Snapshot, table: TableState, rows: RowsToWrite
 ) -> tuple[Snapshot, ColumnChanges]:
     """Return a state in which `table` has what it lacks at `base` for some rows, and the changes.
 
-    `rows` is as in `wanted_columns`, which raises its errors.
+    Raises the errors of `wanted_columns`.
     """
     wanted = wanted_columns(rows, table)
     text = "; ".join(map(str, wanted))
@@ -41,27 +37,31 @@ def with_columns(
     return changes.preview(SNAPSHOTS.log(store), base), changes
 
 
-def wanted_columns(args: Args, table: TableState) -> tuple[Alteration, ...]:
+def wanted_columns(rows: RowsToWrite, table: TableState) -> tuple[Alteration, ...]:
     """Return the changes that a table needs for rows.
 
     Raises InvalidInputError if no change makes the rows fit.
-
-    `args` has either the Spark schema `columns` of the rows, and whether they are matched
-    `by_name`, or the `changes` that Spark asks for, in the form of `alter_table`. What the table
-    has already is left out. With `exact`, a type must become the one that Spark asks for.
     """
-    if (changes := args.get("changes")) is not None:
-        asked = [_ASKED[change["kind"]](change) for change in changes]
-        return asked_changes(table.schema, asked, exact=args["exact"])
-    given = given_columns(json.loads(args["columns"]), table, args["by_name"])
-    wanted = merged_changes(table.schema, given, by_name=args["by_name"])
-    missing = missing_fields(table.schema, given, by_name=args["by_name"])
+    if rows.columns is None:
+        asked = [_asked(change) for change in rows.changes or ()]
+        return asked_changes(table.schema, asked, exact=rows.exact)
+    given = given_columns(json.loads(rows.columns), table, rows.by_name)
+    wanted = merged_changes(table.schema, given, by_name=rows.by_name)
+    missing = missing_fields(table.schema, given, by_name=rows.by_name)
     if wanted and missing:
         raise InvalidInputError(
             f"The rows have no field {missing[0]!r}, which table {table.name!r} has; add it to the"
             " rows. The table is unchanged."
         )
     return wanted
+
+
+def _asked(change: Change) -> Alteration:
+    """Return what Spark asks for in a statement WITH SCHEMA EVOLUTION."""
+    if isinstance(change, AddColumn):
+        return add_column(change)
+    assert isinstance(change, WidenColumn), change
+    return widen_column(change)
 
 
 def given_columns(

@@ -6,31 +6,30 @@ that the table had when the statement read it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.spark_ext.planner.messages.clauses import Constraint
+from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.table.constraints import NewConstraint
 
 
-def described_constraint(args: Mapping[str, Any]) -> NewConstraint:
-    """Convert the JSON of a constraint: `name`, `condition` and the `columns` that it reads."""
-    return NewConstraint(args["name"], args["condition"], tuple(args["columns"]))
+def described_constraint(stated: Constraint) -> NewConstraint:
+    """Return the constraint that a statement states."""
+    return NewConstraint(stated.name, stated.condition, stated.columns)
 
 
-def require_checked(location: Location, head: Snapshot, seen: Mapping[str, Any]) -> None:
+def require_checked(location: Location, head: Snapshot, seen: NamedView) -> None:
     """Refuse a write at `head` if the table has got a constraint that Spark does not check.
 
-    `seen` names the state that the statement has read. Raises ConflictError that names table and
+    `seen` is what the statement has read. Raises ConflictError that names table and
     constraint.
     """
     now = location.require(head)
-    if not now.constraints or head.epoch == seen["epoch"]:
+    if not now.constraints or head.epoch == seen.epoch:
         return
-    then = SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
+    then = SNAPSHOTS.at(location.store.address, seen.database, seen.epoch)
     for constraint in now.constraints:
         if constraint not in then.tables[now.id].constraints:
             raise ConflictError(

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.spark_ext.planner.clauses.filters import literal_of
+from colonnade.spark_ext.planner.messages.clauses import Default
 from colonnade.tableformat.table.defaults import SqlDefault, with_default
 
 _TEXTS = ("string", "char(", "varchar(")
 
 
-def read_default(column: str, given: Mapping[str, Any]) -> SqlDefault:
-    """Read `{"sql": "1 + 1", "now": {"type": "int", "value": "2"}}`.
-
-    Raises InvalidInputError for a value that has no literal.
-    """
-    tree = given["now"]
-    if tree is not None and str(tree.get("type")).startswith(_TEXTS):
-        tree = {**tree, "type": "string"}
+def read_default(column: str, given: Default) -> SqlDefault:
+    """Read a default. Raises InvalidInputError for a value that has no literal."""
+    tree = given.now
+    if tree is not None and str(tree.type).startswith(_TEXTS):
+        tree = tree.model_copy(update={"type": "string"})
     literal = None if tree is None else literal_of(tree)
     if literal is None:
         raise InvalidInputError(
-            f"Column {column!r} cannot have the default {given['sql']!r}: only whole columns of"
+            f"Column {column!r} cannot have the default {given.sql!r}: only whole columns of"
             " other types than array, map, struct and variant can have one."
         )
-    return SqlDefault(given["sql"], literal)
+    return SqlDefault(given.sql, literal)
 
 
-def with_defaults(schema: TableSchema, given: Mapping[str, Mapping[str, Any]]) -> TableSchema:
+def with_defaults(schema: TableSchema, given: Mapping[str, Default]) -> TableSchema:
     """Return the columns of a table to create, with the defaults that a statement declares.
 
     Raises InvalidInputError that names the column whose default is not possible.

@@ -1,24 +1,23 @@
 """Convert Spark's V2 expressions to predicates of Colonnade; pure.
 
-Java sends an expression as a tree:
+Java sends an expression as a tree (`messages.clauses.Tree`):
 
-    {"op": "<=", "args": [{"column": ["a", "b"]}, {"type": "int", "value": "3"}]}
+    a.b <= 3    {"op": "<=", "args": [{"column": ["a", "b"]}, {"type": "int", "value": "3"}]}
 
-A value is the text of Spark's internal value (days, microseconds, base64), or null for NULL. Most
-predicates made here only skip data, since Spark evaluates every filter on the rows again. Such a
-predicate may omit a part that Colonnade cannot express if that makes the predicate weaker.
+Most predicates made here only skip data, since Spark evaluates every filter on the rows again. Such
+a predicate may omit a part that Colonnade cannot express if that makes the predicate weaker.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.planner.clauses.static_columns import static_column_of
+from colonnade.spark_ext.planner.messages.clauses import Tree
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.predicate.expressions import (
     FALSE,
@@ -37,8 +36,6 @@ from colonnade.tableformat.predicate.expressions import (
     disjunction,
 )
 from colonnade.tableformat.predicate.literals import NULL, Kind, Literal, decode_literal
-
-Tree = Mapping[str, Any]
 
 _KINDS = {
     "boolean": Kind.BOOLEAN,
@@ -112,7 +109,7 @@ def usable(tree: Tree, schema: TableSchema) -> Predicate | None:
 
 def _weaker(tree: Tree) -> Predicate | None:
     """Return a predicate that is true wherever the expression is; None if only TRUE is."""
-    match tree.get("op"), tree.get("args"):
+    match tree.op, tree.args:
         case "AND", [left, right]:
             kept = [part for part in (_weaker(left), _weaker(right)) if part is not None]
             return And(tuple(kept)) if len(kept) == 2 else next(iter(kept), None)
@@ -127,7 +124,7 @@ def _weaker(tree: Tree) -> Predicate | None:
 
 
 def _exact(tree: Tree) -> Predicate:
-    match tree.get("op"), tree.get("args"):
+    match tree.op, tree.args:
         case "AND", [left, right]:
             return And((_exact(left), _exact(right)))
         case "OR", [left, right]:
@@ -138,8 +135,8 @@ def _exact(tree: Tree) -> Predicate:
             return TRUE
         case "ALWAYS_FALSE", _:
             return FALSE
-        case None, None if tree.get("type") == "boolean" and tree["value"] is not None:
-            return TRUE if tree["value"] == "true" else FALSE
+        case None, None if tree.type == "boolean" and tree.value is not None:
+            return TRUE if tree.value == "true" else FALSE
         case "IS_NULL", [operand]:
             return IsNull(_operand(operand))
         case "IS_NOT_NULL", [operand]:
@@ -162,13 +159,13 @@ def literal_of(tree: Tree) -> Literal | None:
 
 
 def _operand(tree: Tree) -> Operand:
-    return _column(tree) if "column" in tree else _literal(tree)
+    return _literal(tree) if tree.column is None else _column(tree)
 
 
 def _column(tree: Tree) -> Column:
-    if "column" not in tree:
+    if tree.column is None:
         raise _NoCounterpart
-    return Column(tuple(tree["column"]))
+    return Column(tree.column)
 
 
 def _text(tree: Tree) -> str:
@@ -179,14 +176,14 @@ def _text(tree: Tree) -> str:
 
 
 def _literal(tree: Tree) -> Literal:
-    if "type" not in tree:
+    name = tree.type
+    if name is None:
         raise _NoCounterpart
-    if tree["value"] is None:
+    if tree.value is None:
         return NULL
-    name = tree["type"]
     kind = _KINDS.get(name)
     if kind is None:
         kind = next((each for pattern, each in _PATTERNS if pattern.fullmatch(name)), None)
     if kind is None:
         raise _NoCounterpart
-    return decode_literal(f"{kind.value}:{tree['value']}")
+    return decode_literal(f"{kind.value}:{tree.value}")

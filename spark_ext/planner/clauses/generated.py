@@ -5,32 +5,32 @@ Spec: docs/spec/types.md#generated-columns
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.spark_ext.planner.messages.clauses import Generated
 from colonnade.tableformat.table.generated import NewGenerated
 
 
-def described(schema: TableSchema) -> list[dict[str, Any]]:
-    """Return the generated columns, the columns that each reads, and its time zone."""
-    return [
-        {
-            "column": field.name,
-            "sql": expression_of(field.generated, schema),
-            "reads": [source.name for source in sources_of(field, schema)],
-            "time_zone": field.generated.time_zone,
-        }
+def described(schema: TableSchema) -> tuple[Generated, ...]:
+    """Return the generated columns."""
+    return tuple(
+        Generated(
+            column=field.name,
+            sql=expression_of(field.generated, schema),
+            reads=tuple(source.name for source in sources_of(field, schema)),
+            time_zone=field.generated.time_zone,
+        )
         for field in generated_fields(schema)
         if field.generated is not None
-    ]
+    )
 
 
-def described_generation(args: Mapping[str, Any]) -> NewGenerated:
-    """Convert the JSON of a generated column of a statement: the keys are those of `described`."""
-    return NewGenerated(args["column"], args["sql"], tuple(args["reads"]), args["time_zone"])
+def described_generation(stated: Generated) -> NewGenerated:
+    """Return the generated column that a statement states."""
+    return NewGenerated(stated.column, stated.sql, stated.reads, stated.time_zone)
 
 
 def require_filled(table: str, schema: TableSchema, filled: Collection[str] | None) -> None:

@@ -6,32 +6,30 @@ Spec: docs/spec/types.md#identity-columns
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.spark_ext.planner.messages.clauses import Identity
 from colonnade.tableformat.write.job import WriteTarget
 
 
-def described_identities(schema: TableSchema) -> dict[str, dict[str, Any]]:
-    """Return what each identity column states, by column. Numbers are texts, as in replies."""
+def described_identities(schema: TableSchema) -> dict[str, Identity]:
+    """Return what each identity column states, by column."""
     return {
-        each.name: {
-            "start": str(spec_of(each).start),
-            "step": str(spec_of(each).step),
-            "always": spec_of(each).always,
-        }
+        each.name: Identity(
+            start=str(spec_of(each).start),
+            step=str(spec_of(each).step),
+            always=spec_of(each).always,
+        )
         for each in identity_columns(schema)
     }
 
 
-def stated_identities(given: Mapping[str, Mapping[str, Any]]) -> dict[str, IdentityColumn]:
-    """Return the identity columns that a statement declares, in the form of the replies."""
+def stated_identities(given: Mapping[str, Identity]) -> dict[str, IdentityColumn]:
+    """Return the identity columns that a statement declares."""
     return {
-        name: IdentityColumn(
-            start=int(spec["start"]), step=int(spec["step"]), always=spec["always"]
-        )
+        name: IdentityColumn(start=int(spec.start), step=int(spec.step), always=spec.always)
         for name, spec in given.items()
     }
 

@@ -1,13 +1,13 @@
-"""Sort keys in the JSON between Java and Python; columns are given by name."""
+"""Sort keys in messages, and as the table format has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.spark_ext.planner.messages.clauses import OrderField
 
 
 def clustered_by(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -25,9 +25,9 @@ def clustered_by(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(f"{name} asc" for (name,) in paths)
 
 
-def described_order(fields: Iterable[SortField], schema: TableSchema) -> list[dict[str, Any]]:
-    """Convert the fields of a sort key to JSON, with the names of their columns in `schema`."""
-    return [
-        {"column": schema.by_id(field.column).name, "descending": field.descending}
+def described_order(fields: Iterable[SortField], schema: TableSchema) -> tuple[OrderField, ...]:
+    """Return the fields of a sort key with the names of their columns in `schema`."""
+    return tuple(
+        OrderField(column=schema.by_id(field.column).name, descending=field.descending)
         for field in fields
-    ]
+    )

@@ -23,6 +23,14 @@ from colonnade.spark_ext.answer_rows import (
     detail_row,
 )
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
+from colonnade.spark_ext.planner.messages import procedures as messages
+from colonnade.spark_ext.planner.messages.base import Rows, by_name, operation
+from colonnade.spark_ext.planner.messages.procedures import (
+    CallProcedure,
+    ListProcedures,
+    Parameter,
+    ProcedureList,
+)
 from colonnade.spark_ext.planner.procedures.care import (
     REPAIR_SCHEMA,
     VERIFY_SCHEMA,
@@ -63,19 +71,6 @@ Args = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter, with a Spark type in DDL; an `optional` argument that is left out is None.
-
-    The procedure gets the arguments `table` and `database` as paths.
-    """
-
-    name: str
-    type: str
-    optional: bool
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
 class Procedure:
     """A procedure; `schema` has the columns of its result, in DDL."""
 
@@ -85,53 +80,51 @@ class Procedure:
     run: Callable[[Args], Iterable[Row]]
 
 
-_TABLE = Parameter("table", "string", False, "database.table or a path")
-_DRY_RUN = Parameter("dry_run", "boolean", True, "only report what would be done")
-_EXPRESSION = Parameter("expression", "string", False, "its value in SQL, from columns of the row")
-_TAG = Parameter("name", "string", False, "the tag")
+def _parameter(name: str, type_: str, optional: bool, description: str) -> Parameter:
+    return Parameter(name=name, type=type_, optional=optional, description=description)
+
+
+_TABLE = _parameter("table", "string", False, "database.table or a path")
+_DRY_RUN = _parameter("dry_run", "boolean", True, "only report what would be done")
+_EXPRESSION = _parameter("expression", "string", False, "its value in SQL, from columns of the row")
+_TAG = _parameter("name", "string", False, "the tag")
 _OF_DATABASE = (
-    Parameter("table", "string", True, "a table, as database.table or a path"),
-    Parameter("database", "string", True, "a database, by its name or path"),
+    _parameter("table", "string", True, "a table, as database.table or a path"),
+    _parameter("database", "string", True, "a database, by its name or path"),
 )
 _EPOCH = (
-    Parameter("epoch", "bigint", True, "the number of the epoch"),
-    Parameter("timestamp", "timestamp", True, "the last epoch up to a time"),
+    _parameter("epoch", "bigint", True, "the number of the epoch"),
+    _parameter("timestamp", "timestamp", True, "the last epoch up to a time"),
 )
 _COMPACTED = (
     _TABLE,
-    Parameter("where", "string", True, "only RowSets that may hold such rows"),
-    Parameter("options", "string", True, "the policy for this run, such as deleted-share=0"),
+    _parameter("where", "string", True, "only RowSets that may hold such rows"),
+    _parameter("options", "string", True, "the policy for this run, such as deleted-share=0"),
 )
 _RETAINED = (
     _TABLE,
-    Parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
-    Parameter("retain_epochs", "int", True, "instead of the table's retention.epochs"),
+    _parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
+    _parameter("retain_epochs", "int", True, "instead of the table's retention.epochs"),
 )
 
 
-def procedures(args: Args) -> dict[str, Any]:
-    """Describe all procedures, by name."""
-    return {
-        name: {
-            "description": each.description,
-            "schema": each.schema,
-            "parameters": [
-                {
-                    "name": parameter.name,
-                    "type": parameter.type,
-                    "optional": parameter.optional,
-                    "description": parameter.description,
-                }
-                for parameter in each.parameters
-            ],
+@operation
+def list_procedures(_: ListProcedures) -> ProcedureList:
+    """Read nothing."""
+    return ProcedureList(
+        procedures={
+            name: messages.Procedure(
+                description=each.description, columns=each.schema, parameters=each.parameters
+            )
+            for name, each in PROCEDURES.items()
         }
-        for name, each in PROCEDURES.items()
-    }
+    )
 
 
-def call_procedure(args: Args) -> dict[str, Any]:
-    """Call the procedure `name` with `arguments` and return its result rows."""
-    return {"rows": plain_rows(PROCEDURES[args["name"]].run(args["arguments"]))}
+@operation
+def call_procedure(request: CallProcedure) -> Rows:
+    """Raise the errors of the procedure."""
+    return Rows(rows=plain_rows(PROCEDURES[request.name].run(request.arguments)))
 
 
 def _history(arguments: Args) -> Iterable[Row]:
@@ -172,7 +165,7 @@ def _add_static_column(arguments: Args) -> Iterable[Row]:
 PROCEDURES = {
     "history": Procedure(
         "The epochs that changed a table, newest first.",
-        (_TABLE, Parameter("limit", "int", True, "return at most this many epochs")),
+        (_TABLE, _parameter("limit", "int", True, "return at most this many epochs")),
         HISTORY_SCHEMA,
         _history,
     ),
@@ -190,13 +183,16 @@ PROCEDURES = {
     ),
     "set_partitioning": Procedure(
         "Partitions new rows of a table by other fields; existing RowSets stay unchanged.",
-        (_TABLE, Parameter("fields", "string", False, "such as 'days(ts), bucket(16, id)', or ''")),
+        (
+            _TABLE,
+            _parameter("fields", "string", False, "such as 'days(ts), bucket(16, id)', or ''"),
+        ),
         "epoch long, layout int",
         _set_partitioning,
     ),
     "compact": Procedure(
         "Replaces small RowSets, and RowSets with deleted rows, by fewer and larger ones.",
-        (*_COMPACTED, Parameter("zorder_by", "string", True, "columns to order all rows by")),
+        (*_COMPACTED, _parameter("zorder_by", "string", True, "columns to order all rows by")),
         OPTIMIZE_SCHEMA,
         compact,
     ),
@@ -204,7 +200,7 @@ PROCEDURES = {
         "Removes the files that no kept epoch of a table's database needs.",
         (
             *_RETAINED,
-            Parameter("force", "boolean", True, "allow a retention below 168 hours"),
+            _parameter("force", "boolean", True, "allow a retention below 168 hours"),
             _DRY_RUN,
         ),
         VACUUM_SCHEMA,
@@ -218,7 +214,7 @@ PROCEDURES = {
     ),
     "verify": Procedure(
         "Looks for damage in a table and its log; returns a row for each finding.",
-        (_TABLE, Parameter("depth", "int", True, "1 log, 2 indexes, 3 checksums, 4 values")),
+        (_TABLE, _parameter("depth", "int", True, "1 log, 2 indexes, 3 checksums, 4 values")),
         VERIFY_SCHEMA,
         verify,
     ),
@@ -226,8 +222,8 @@ PROCEDURES = {
         "Rebuilds checkpoints from the log, or drops the unreadable rows of named RowSets.",
         (
             _TABLE,
-            Parameter("rowsets", "string", True, "ids of damaged RowSets, such as '3, 7'"),
-            Parameter("rescue", "string", True, "new Parquet file for rescued values"),
+            _parameter("rowsets", "string", True, "ids of damaged RowSets, such as '3, 7'"),
+            _parameter("rescue", "string", True, "new Parquet file for rescued values"),
             _DRY_RUN,
         ),
         REPAIR_SCHEMA,
@@ -238,7 +234,7 @@ PROCEDURES = {
         (
             _OF_DATABASE[0],
             *_EPOCH,
-            Parameter("tag", "string", True, "the epoch that has this tag"),
+            _parameter("tag", "string", True, "the epoch that has this tag"),
             _OF_DATABASE[1],
         ),
         RESTORE_SCHEMA,
@@ -261,8 +257,8 @@ PROCEDURES = {
         "Adds a column with a computed value in each row, in one epoch, beside running writers.",
         (
             _TABLE,
-            Parameter("name", "string", False, "the name of the new column"),
-            Parameter("type", "string", False, "its type, such as 'int NOT NULL'"),
+            _parameter("name", "string", False, "the name of the new column"),
+            _parameter("type", "string", False, "its type, such as 'int NOT NULL'"),
             _EXPRESSION,
         ),
         FILLED_SCHEMA,
@@ -272,8 +268,8 @@ PROCEDURES = {
         "Adds a static column, which has one value for each partition key of a table.",
         (
             _TABLE,
-            Parameter("name", "string", False, "the name of the new column"),
-            Parameter("type", "string", False, "its type, such as 'array<string>'"),
+            _parameter("name", "string", False, "the name of the new column"),
+            _parameter("type", "string", False, "its type, such as 'array<string>'"),
         ),
         "epoch long",
         _add_static_column,
@@ -282,9 +278,9 @@ PROCEDURES = {
         "Gives a column a computed value in the rows that meet a condition, in one epoch.",
         (
             _TABLE,
-            Parameter("column", "string", False, "a column of the table"),
+            _parameter("column", "string", False, "a column of the table"),
             _EXPRESSION,
-            Parameter("where", "string", True, "only rows where this condition is true"),
+            _parameter("where", "string", True, "only rows where this condition is true"),
         ),
         FILLED_SCHEMA,
         run_by_jar,
@@ -293,11 +289,11 @@ PROCEDURES = {
         "Begins a transaction: all later writes of the session to tables of a database are"
         " committed in one epoch, or not at all.",
         (
-            Parameter("database", "string", False, "its name or path"),
-            Parameter("user_metadata", "string", True, "a note that the history shows"),
-            Parameter("txn_app_id", "string", True, "an application whose batch this is"),
-            Parameter("txn_version", "bigint", True, "the number of the batch, which grows"),
-            Parameter("expect_epoch", "bigint", True, "the epoch that the database must be at"),
+            _parameter("database", "string", False, "its name or path"),
+            _parameter("user_metadata", "string", True, "a note that the history shows"),
+            _parameter("txn_app_id", "string", True, "an application whose batch this is"),
+            _parameter("txn_version", "bigint", True, "the number of the batch, which grows"),
+            _parameter("expect_epoch", "bigint", True, "the epoch that the database must be at"),
         ),
         "transaction string",
         begin,
@@ -310,7 +306,7 @@ PROCEDURES = {
     ),
     "statement_counts": Procedure(
         "Returns what a statement of the session's transaction changed.",
-        (Parameter("statement", "string", False, "the id in its tag"),),
+        (_parameter("statement", "string", False, "the id in its tag"),),
         COUNTS_SCHEMA,
         statement_counts,
     ),
@@ -325,4 +321,4 @@ PROCEDURES = {
     ),
 }
 
-OPS = {"procedures": procedures, "call_procedure": call_procedure}
+OPS = by_name(list_procedures, call_procedure)

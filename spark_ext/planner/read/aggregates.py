@@ -6,7 +6,7 @@ Spark reads the rows instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import Bound, bound_prefix, decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
+from colonnade.spark_ext.planner.messages.queries import AggregateCall
 from colonnade.tableformat.predicate.storage import domain_of
 
 NAN = "f:nan"
@@ -27,21 +28,17 @@ class Answer:
     value: int | str | None
 
 
-def aggregate(function: Mapping[str, Any], schema: TableSchema, view: View) -> Answer | None:
-    """Evaluate `{"function": "min", "column": ["a"]}` over a view; None if it is not certain.
-
-    The functions are `count`, `min` and `max`; a `count` without a column is count(*).
-    """
-    path = function["column"]
-    if path is None:
+def aggregate(call: AggregateCall, schema: TableSchema, view: View) -> Answer | None:
+    """Evaluate an aggregate over a view; None if it is not certain."""
+    if call.column is None:
         rows = sum(rowset.row_count for rowset in view.rowsets)
         return None if view.hidden else Answer(rows)
-    if len(path) != 1 or path[0] not in schema.names:
+    if call.column not in schema.names:
         return None
-    field = schema.field(path[0])
-    if function["function"] == "count":
+    field = schema.field(call.column)
+    if call.function == "count":
         return _count(field, view)
-    return _extreme(field, view, largest=function["function"] == "max")
+    return _extreme(field, view, largest=call.function == "max")
 
 
 def _count(field: SchemaField, view: View) -> Answer | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.planner.messages.queries import Scan
 from colonnade.spark_ext.planner.read.grouping import divide_by_partition, is_fair
 from colonnade.spark_ext.planner.read.in_order import divide_in_order, divide_partitions_in_order
 from colonnade.tableformat.scan.plan import ScanPlan, divide_by_rowset, divide_plan
@@ -32,30 +30,30 @@ def read_bytes(plan: ScanPlan) -> int:
     return plan.byte_count * len(plan.projection) // len(plan.view.columns.fields)
 
 
-def may_group(args: Mapping[str, Any], table: TableState) -> bool:
+def may_group(request: Scan, table: TableState) -> bool:
     """Return whether a request asks for tasks that read one partition each, and may get them."""
-    return bool(not args.get("whole") and args.get("grouped") and table.partition_layout_id)
+    return bool(not request.view.whole and request.grouped and table.partition_layout_id)
 
 
 def divided(
-    args: Mapping[str, Any], table: TableState, plan: ScanPlan, size: int, count: int
+    request: Scan, table: TableState, plan: ScanPlan, size: int, count: int
 ) -> tuple[list[ScanPlan], bool, bool]:
     """Divide a plan into about `count` tasks.
 
     Returns them, whether each reads one partition, and whether the rows of each are in the order of
     the plan.
     """
-    groups = may_group(args, table)
-    if groups and args.get("fair"):
-        groups = is_fair(plan, size, count, max(MAX_TASK_BYTES, size // args["parallelism"]))
+    groups = may_group(request, table)
+    if groups and request.fair:
+        groups = is_fair(plan, size, count, max(MAX_TASK_BYTES, size // request.parallelism))
     if found := _in_order(table, plan, count, by_partition=groups):
         return found, groups, True
     plan = plan.model_copy(update={"order": None})
-    if args.get("whole"):
-        return divide_by_rowset(plan, args["whole"]), False, False
-    if groups and (found := divide_by_partition(table, plan, count, apart=args["apart"])):
+    if request.view.whole:
+        return divide_by_rowset(plan, request.view.whole), False, False
+    if groups and (found := divide_by_partition(table, plan, count, apart=request.apart)):
         return found, True, False
-    return divide_plan(plan, count, apart=args["apart"]), False, False
+    return divide_plan(plan, count, apart=request.apart), False, False
 
 
 def _in_order(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,10 @@ from colonnade.spark_ext.planner.clauses.identity_columns import described_ident
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.clauses.sort_keys import described_order
 from colonnade.spark_ext.planner.clauses.static_columns import static_properties
+from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.clauses import LoadedConstraint
+from colonnade.spark_ext.planner.messages.queries import CheckOptions, Load, LoadedTable, StatedRead
+from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
@@ -34,18 +37,12 @@ SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
 _declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
 
 
-def load(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
-
-    Besides the public options, `timestampMicros` is a time that Spark has already parsed.
-    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
-    reply's `now` is the time of the query, if that decides what it sees; later requests return it.
-    A statement that changes rows returns `decided` instead, on which more than one clock agrees.
-    With `statics`, the reply describes the table of static values of the table.
-    """
-    options = dict(args["options"])
+@operation
+def load(request: Load) -> LoadedTable:
+    """Raise InvalidInputError for wrong options, and NotFoundError without such a table."""
+    options = dict(request.options)
     micros = options.pop("timestampMicros", None)
-    read = parse_read_options({**options, "path": args["path"]})
+    read = parse_read_options({**options, "path": request.path})
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
@@ -54,31 +51,40 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         read.epoch,
         at_ms,
         read.tag,
-        args.get("query"),
+        request.query,
         read.seen_at,
     )
-    if args.get("statics"):
+    if request.statics:
         table = require_statics(table)
         location = replace(location, table=table.name)
     pinned = (read.epoch, at_ms, read.tag) != (None, None, None)
     decided = now
     if not pinned and read.seen_at is None:
-        decided = SNAPSHOTS.decided_ms(location.store, snapshot, table, args.get("query"))
+        decided = SNAPSHOTS.decided_ms(location.store, snapshot, table, request.query)
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
+    return LoadedTable(
+        path=location.url,
+        name=table.name,
+        view=NamedView(
+            url=location.store.url,
+            options=location.store.address.options or "",
+            database=snapshot.database,
+            table=table.id,
+            epoch=snapshot.epoch,
+            schema_epoch=read.schema_epoch,
+            now=now,
+        ),
+        decided=decided,
+        seen_at=read.seen_at,
+        pinned=pinned,
+        **_described(table, shown),
+    )
+
+
+def _described(table: TableState, shown: TableState) -> dict[str, Any]:
+    """Return what `LoadedTable` says of a table whose columns are `shown`."""
     return {
-        "url": location.store.url,
-        "options": location.store.address.options or "",
-        "path": location.url,
-        "database": snapshot.database,
-        "table": table.name,
-        "id": table.id,
-        "epoch": snapshot.epoch,
-        "schema_epoch": read.schema_epoch,
-        "now": now,
-        "decided": decided,
-        "seen_at": read.seen_at,
-        "pinned": pinned,
-        "schema": _declared(shown.schema),
+        "columns": _declared(shown.schema),
         "defaults": default_texts(shown.schema),
         "identities": described_identities(shown.schema),
         "generated": described(shown.schema),
@@ -89,7 +95,8 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "sort_key": described_order(table.sort_key, table.schema),
         "partitioning": described_layout(table.partition_fields, table.schema),
         "constraints": [
-            {"name": each.name, "condition": each.text(shown.schema)} for each in table.constraints
+            LoadedConstraint(name=each.name, condition=each.text(shown.schema))
+            for each in table.constraints
         ],
     }
 
@@ -111,25 +118,21 @@ def _declared(schema: TableSchema) -> str:
     return known[1]
 
 
-def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse the options of a read, and refuse wrong ones before any table is opened.
-
-    The returned `epoch` is a number or a tag.
-    """
-    read = parse_read_options(args["options"])
+@operation
+def check_options(request: CheckOptions) -> StatedRead:
+    """Raise InvalidInputError for wrong options."""
+    read = parse_read_options(request.options)
     if read.where is not None:
         raise InvalidInputError(
             "Option where is for reading without the jar; filter the DataFrame itself with"
             " df.where(...), which skips the same data."
         )
-    epoch = read.epoch if read.tag is None else read.tag
-    return {
-        "path": read.path,
-        "epoch": epoch,
-        "timestamp": read.timestamp,
-        "schema_epoch": read.schema_epoch,
-        "seen_at": read.seen_at,
-    }
+    return StatedRead(
+        path=read.path,
+        pinned=(read.epoch, read.timestamp, read.tag) != (None, None, None),
+        schema_epoch=read.schema_epoch,
+        seen_at=read.seen_at,
+    )
 
 
 def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
@@ -148,4 +151,4 @@ def require_statics(table: TableState) -> TableState:
     return table.statics
 
 
-OPS = {"load": load, "check_options": check_options}
+OPS = by_name(load, check_options)

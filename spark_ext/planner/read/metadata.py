@@ -7,7 +7,7 @@ have expired count as rows until they are purged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -17,6 +17,8 @@ from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
+from colonnade.spark_ext.planner.messages.base import Names, by_name, operation
+from colonnade.spark_ext.planner.messages.queries import Metadata, MetadataNames, MetadataRows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import is_state
@@ -46,10 +48,11 @@ STATICS = "statics"
 _START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-def metadata(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return schema and rows of the metadata table `name` of the table at `path`."""
-    schema, rows = TABLES[args["name"]]
-    return {"schema": schema, "rows": plain_rows(rows(_table(args["path"])))}
+@operation
+def metadata(request: Metadata) -> MetadataRows:
+    """Raise NotFoundError if there is no table at the path."""
+    columns, rows = TABLES[request.name]
+    return MetadataRows(columns=columns, rows=plain_rows(rows(_table(request.path))))
 
 
 def _table(path: str) -> ArrowTable:
@@ -60,9 +63,10 @@ def _table(path: str) -> ArrowTable:
     return ArrowTable.open(place(path))
 
 
-def metadata_names(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names of all metadata tables. `load.load` describes that of static values."""
-    return {"names": [*TABLES, STATICS]}
+@operation
+def metadata_names(_: MetadataNames) -> Names:
+    """Name also that of static values, which `load.load` describes."""
+    return Names(names=(*TABLES, STATICS))
 
 
 def plain_rows(rows: Iterable[Row]) -> list[list[Any]]:
@@ -177,4 +181,4 @@ TABLES: dict[str, tuple[str, Callable[[ArrowTable], Iterator[Row]]]] = {
     "properties": (PROPERTIES_SCHEMA, _properties),
 }
 
-OPS = {"metadata": metadata, "metadata_names": metadata_names}
+OPS = by_name(metadata, metadata_names)

@@ -15,12 +15,15 @@ from typing import Generic, NamedTuple, TypeVar
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.epochs.agreed import Agreement
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.manifests.store.checks import no_database
+from colonnade.spark_ext.planner.messages.views import NamedView
+from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
@@ -271,6 +274,11 @@ class Snapshots:
                 )
             self._states.put(key, state)
         return state
+
+    def seen(self, view: NamedView) -> tuple[Snapshot, TableState]:
+        """Return the state of a database that a view is of, and the table in it. Raises as `at`."""
+        state = self.at(place_of(view), view.database, view.epoch)
+        return state, state.tables[TableId(view.table)]
 
 
 def _required(location: Location, state: Snapshot | None) -> Snapshot:

@@ -16,6 +16,7 @@ from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_values
 from colonnade.manifests.store.path_text import local_path
 from colonnade.spark_ext.hadoop.stores import with_hadoop
+from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.tableformat.write.job import WriteJob
 
 
@@ -31,10 +32,9 @@ _SESSION: ContextVar[_Session] = ContextVar("session_stores", default=_NOTHING)
 
 
 @contextmanager
-def session_stores(request: Mapping[str, Any]) -> Iterator[None]:
-    """Run a block with what a request says about stores."""
-    session = _Session(request.get("storage") or {}, request.get("hadoop") or {})
-    token = _SESSION.set(session)
+def session_stores(texts: Mapping[str, str], hadoop: Mapping[str, str]) -> Iterator[None]:
+    """Run a block with what a session says about stores: options, and settings of Hadoop."""
+    token = _SESSION.set(_Session(texts, hadoop))
     try:
         yield
     finally:
@@ -67,12 +67,12 @@ def known(address: StoreAddress) -> StoreAddress:
     return address if found.options is None else found
 
 
-def place_of(state: Mapping[str, Any]) -> StoreAddress:
-    """Return the address of the database that a request names by `url` and `options`."""
-    return known(StoreAddress(state["url"], state.get("options") or None))
+def place_of(view: NamedView) -> StoreAddress:
+    """Return the address of the database of a view, as `known` returns it, and its errors."""
+    return known(StoreAddress(view.url, view.options or None))
 
 
-def job_of(args: Mapping[str, Any]) -> WriteJob:
+def job_of(text: str) -> WriteJob:
     """Return the job of a request, with an address as `known` returns it, and its errors."""
-    job = WriteJob.model_validate_json(args["job"])
+    job = WriteJob.model_validate_json(text)
     return job.model_copy(update={"address": known(job.address)})

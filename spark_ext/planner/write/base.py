@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
 from colonnade.spark_ext.planner.clauses.constraints import require_checked
+from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.tableformat.location import Location, locate, read_base
@@ -17,20 +15,20 @@ from colonnade.tableformat.write.column_changes import ColumnChanges
 
 
 def base_of(
-    path: StoreAddress, seen: Mapping[str, Any] | None, query: int | None
+    path: StoreAddress, seen: NamedView | None, query: int | None
 ) -> tuple[Location, Snapshot | None]:
     """Return the location of a path, and the base state of a write; None without a database.
 
-    `seen` is the state that the statement has read, and `query` is as in `load.load`. Raises the
+    `seen` is the view that the statement has read, and `query` is as in `Load`. Raises the
     errors of `require_seen`, and those of `require_checked`.
     """
     if seen is not None:
         location, head = require_seen(path, seen)
-        if not TRANSACTIONS.is_own(location, seen["epoch"]):
+        if not TRANSACTIONS.is_own(location, seen.epoch):
             require_checked(location, head, seen)
             # The writer of a DataFrame may have loaded its table while another session was active.
             return location, head
-        return location, SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
+        return location, SNAPSHOTS.at(location.store.address, seen.database, seen.epoch)
     try:
         return SNAPSHOTS.try_head(path, query)
     except NotFoundError:
@@ -38,10 +36,10 @@ def base_of(
         return location, read_base(location, SNAPSHOTS.log(location.store))
 
 
-def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
+def require_seen(path: StoreAddress, seen: NamedView) -> tuple[Location, Snapshot]:
     """Return the location of `path` and its newest known state, if it has the table in `seen`.
 
-    `seen` names the table that the statement read by `database` and `id`. Raises ConflictError if
+    Raises ConflictError if
     the table has been dropped, or if another table now has its name.
     """
     try:
@@ -50,7 +48,7 @@ def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location,
         table = location.find(head)
     except NotFoundError:
         table = None
-    if table is None or (head.database, table.id) != (seen["database"], seen["id"]):
+    if table is None or (head.database, table.id) != (seen.database, seen.table):
         raise ConflictError(
             f"Table {path.url} was dropped or replaced after the statement had read it; run it"
             " again."
@@ -59,9 +57,9 @@ def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location,
 
 
 def evolved(
-    location: Location, base: Snapshot | None, rows: Mapping[str, Any] | None
+    location: Location, base: Snapshot | None, seen: NamedView | None
 ) -> tuple[Snapshot | None, ColumnChanges]:
-    """Return the state that a write is planned on, with what its `rows` need, and the changes."""
-    if base is None or rows is None:
+    """Return the state that a write is planned on, with what its rows need, and the changes."""
+    if base is None or seen is None or seen.evolving is None:
         return base, ColumnChanges()
-    return with_columns(location.store, base, location.require(base), rows)
+    return with_columns(location.store, base, location.require(base), seen.evolving)

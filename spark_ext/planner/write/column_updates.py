@@ -7,8 +7,8 @@ that of the write of rows, and `commit_rows` commits both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.errors import InvalidInputError
@@ -22,8 +22,18 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
+from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.rewrites import (
+    ChooseColumns,
+    ChosenColumns,
+    RowSetIds,
+    Update,
+    UpdatedRowsets,
+)
+from colonnade.spark_ext.planner.messages.writes import ReplacedColumns
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
+from colonnade.spark_ext.planner.write.fills import asked_rowsets
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.fill import FilledRowSet
@@ -31,7 +41,6 @@ from colonnade.tableformat.statements.update import in_place
 from colonnade.tableformat.statements.written_columns import (
     decode_columns,
     encode_rowsets,
-    task_rowsets,
 )
 from colonnade.tableformat.write.constraints import are_decided_by
 from colonnade.tableformat.write.job import WriteJob
@@ -53,16 +62,11 @@ Each replacement is one more file: it is synced now, and each reader opens it un
 If a user sets a smaller size than `LEAST_BYTES`, that size counts here, too.
 """
 
-Args = Mapping[str, Any]
-
 
 class _Update(NamedTuple):
-    """An UPDATE or MERGE as the requests describe it.
+    """An UPDATE or MERGE on the state that it was planned on.
 
-    The request has the `job` and `database` of the planned write, the `epoch` that the statement
-    reads, the time `now` that it sees the table at, whether its changed rows are `counted`, the
-    names of the `columns` that it sets, and the `filters` of its scan, or None. `least` is the text
-    of a size that takes the place of `LEAST_BYTES` and `LEAST_COUNTED`, or None.
+    `least` is the fewest bytes of changed rows for which it replaces columns.
     """
 
     job: WriteJob
@@ -74,22 +78,22 @@ class _Update(NamedTuple):
     least: int
 
     @classmethod
-    def of(cls, args: Args) -> _Update | None:
+    def of(cls, asked: Update) -> _Update | None:
         """Return the statement of a request; None if its columns cannot be replaced.
 
         Raises InvalidInputError if `least` is not a size.
         """
-        job = job_of(args)
+        job = job_of(asked.job)
         log = SNAPSHOTS.log(open_store(job.address))
-        base = SNAPSHOTS.at(job.address, args["database"], job.base)
+        base = SNAPSHOTS.at(job.address, asked.database, job.base)
         table = job.columns.preview(log, base).tables[TableId(job.target.table)]
-        fields = tuple(table.schema.field(name) for name in args["columns"])
-        if job.base != args["epoch"] or not _can_replace(table, fields):
+        fields = tuple(table.schema.field(name) for name in asked.columns)
+        if job.base != asked.seen.epoch or not _can_replace(table, fields):
             return None
-        filters = args["filters"]
+        filters = asked.filters
         where = None if filters is None else predicate_of(filters, table.schema)
         keep = rowset_filter(table, where)
-        return cls(job, log, table, fields, keep, args.get("now"), _least(args))
+        return cls(job, log, table, fields, keep, asked.seen.now, _least(asked))
 
     def view(self) -> View:
         """Return a view of the RowSets that may have changed rows."""
@@ -104,38 +108,33 @@ class _Update(NamedTuple):
         return moved > self.log.limits.in_place_bytes and moved >= min(self.least, LEAST_OF_ROWSET)
 
 
-def updated_rowsets(args: Args) -> dict[str, Any]:
-    """Return the ids of the RowSets whose changed rows are to be counted, or no ids.
+@operation
+def updated_rowsets(request: UpdatedRowsets) -> RowSetIds:
+    """Return no ids if the changed rows cannot be large enough, or if the count costs too much.
 
-    Returns no ids if the changed rows cannot be large enough, or if the count costs too much: it
-    reads `reads` columns once more, and the statement itself reads all columns.
+    The count reads some columns once more, and the statement itself reads all columns.
     """
-    update = _Update.of(args)
-    if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):
-        return {"rowsets": []}
+    update, none = _Update.of(request.update), RowSetIds(rowsets=())
+    if update is None or request.update.reads * COUNTED_SHARE > len(update.table.schema.fields):
+        return none
     rowsets = update.view().rowsets
     large = sum(size for each in rowsets if update.is_large(size := _data_bytes(each)))
     if not large or not update.pays(large):
-        return {"rowsets": []}
-    return {"rowsets": [each.id for each in rowsets]}
+        return none
+    return RowSetIds(rowsets=tuple(each.id for each in rowsets))
 
 
-def choose_columns(args: Args) -> dict[str, Any]:
-    """Choose the RowSets in which to replace columns.
-
-    `counts` has the number of changed rows by RowSet id, among the RowSets that `updated_rowsets`
-    returned; None means that all rows change. The reply has the `task` of each of Spark's tasks,
-    the chosen `rowsets`, and the ids of the `others` that have changed rows. `rowsets` is empty if
-    the changed rows of all RowSets that could be chosen take few bytes.
-    """
-    update = _Update.of(args)
+@operation
+def choose_columns(request: ChooseColumns) -> ChosenColumns:
+    """Choose no RowSets if the changed rows of all that could be chosen take few bytes."""
+    update = _Update.of(request.update)
     if update is None:
-        return {"rowsets": [], "others": [], "asked": []}
-    counts, view = args["counts"], update.view()
+        return ChosenColumns()
+    counts, view = request.counts, update.view()
     changed = [
         (each, count)
         for each in view.rowsets
-        if (count := each.row_count if counts is None else counts.get(str(each.id), 0))
+        if (count := each.row_count if counts is None else counts.get(each.id, 0))
     ]
     moved = {each.id: _data_bytes(each) * n // each.entry.rows for each, n in changed}
     large = [(each, n) for each, n in changed if update.is_large(moved[each.id])]
@@ -143,37 +142,34 @@ def choose_columns(args: Args) -> dict[str, Any]:
     if not update.pays(sum(moved[each] for each in ids)):
         ids = frozenset()
     chosen = view.of(each for each, _ in changed if each.id in ids)
-    return {
-        "task": columns_task_json(
+    return ChosenColumns(
+        task=columns_task_json(
             update.job, update.table, update.log.limits, update.fields, len(chosen.rowsets)
         ),
-        "asked": [encode_rowsets(chosen.rowsets)],
-        "rowsets": task_rowsets(update.log.store, chosen),
-        "others": [each.id for each, _ in changed if each.id not in ids],
-    }
+        asked=(encode_rowsets(chosen.rowsets),),
+        rowsets=asked_rowsets(update.log, chosen),
+        others=tuple(each.id for each, _ in changed if each.id not in ids),
+    )
 
 
 def replaced_rowsets(
-    log: Log, job: WriteJob, table: TableState, columns: Args | None
+    log: Log, job: WriteJob, table: TableState, columns: ReplacedColumns | None
 ) -> Sequence[FilledRowSet]:
-    """Return the RowSets whose columns tasks have written; none if `columns` is None.
-
-    `columns` has the `names` of the columns, what tasks were `asked` for, and their `reports`.
-    """
+    """Return the RowSets whose columns tasks have written; none if `columns` is None."""
     if columns is None:
         return ()
-    fields = tuple(table.schema.field(name) for name in columns["names"])
-    return decode_columns(log, job, table, fields, columns["asked"], columns["reports"])
+    fields = tuple(table.schema.field(name) for name in columns.names)
+    return decode_columns(log, job, table, fields, columns.asked, columns.reports)
 
 
 def _data_bytes(rowset: LiveRowSet) -> int:
     return rowset.byte_count - rowset.entry.footer.length
 
 
-def _least(args: Args) -> int:
-    text = args["least"]
+def _least(asked: Update) -> int:
+    text = asked.least
     if text is None:
-        return LEAST_COUNTED if args["counted"] else LEAST_BYTES
+        return LEAST_COUNTED if asked.counted else LEAST_BYTES
     try:
         return parse_size(text)
     except ValueError:
@@ -195,4 +191,4 @@ def _can_replace(table: TableState, fields: Sequence[SchemaField]) -> bool:
     )
 
 
-OPS = {"updated_rowsets": updated_rowsets, "choose_columns": choose_columns}
+OPS = by_name(updated_rowsets, choose_columns)

@@ -6,11 +6,12 @@ sort key see it. Guide: docs/lifetimes.md#the-rows-of-one-write
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.options import parse_write_options
+from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.writes import Expiring, ExpiringRows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.base import base_of, evolved
@@ -18,23 +19,19 @@ from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.job import WriteJob
 
 
-def expiring_rows(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which `column` says when new rows expire, and the time to store in other rows.
-
-    `path`, `seen`, `options` and `evolving` are those of `plan_write`, and `options` has a time to
-    live. The reply has the time as `stored`, in the unit of the column. Raises the
-    errors of `expiry_of`.
-    """
-    options = parse_write_options({**args["options"], "path": args["path"]})
-    location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
-    state, _ = evolved(location, base, args.get("evolving"))
+@operation
+def expiring_rows(request: ExpiringRows) -> Expiring:
+    """Raise the errors of `expiry_of`."""
+    options = parse_write_options({**request.options, "path": request.path})
+    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
+    state, _ = evolved(location, base, request.seen)
     assert state is not None  # the statement has read the table
     assert base is not None  # only columns make a state of a base
     table = location.require(state)
-    time = SNAPSHOTS.agreed(location.store, base, table, args.get("query"))
+    time = SNAPSHOTS.agreed(location.store, base, table, request.query)
     expires = expiry_of(table, options.settings, time.present_ms)
     assert expires is not None  # the rule asks only where the option is given
-    return {"column": expires.column.name, "stored": expires.stored}
+    return Expiring(column=expires.column.name, stored=expires.stored)
 
 
 def require_expiring(job: WriteJob, filled: Collection[str] | None) -> None:
@@ -57,4 +54,4 @@ def require_expiring(job: WriteJob, filled: Collection[str] | None) -> None:
     )
 
 
-OPS = {"expiring_rows": expiring_rows}
+OPS = by_name(expiring_rows)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from colonnade.manifests.errors import (
     CommitUnknownError,
@@ -24,6 +23,8 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.messages.base import Done, by_name, operation
+from colonnade.spark_ext.planner.messages.writes import DrawIdentity, Drawn, NoteIdentity
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
@@ -122,32 +123,26 @@ def remember(job: WriteJob) -> None:
             _JOBS.popitem(last=False)
 
 
-def draw_identity(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Take values of the identity column with the id `column`, for one task of a `job`.
+@operation
+def draw_identity(request: DrawIdentity) -> Drawn:
+    """Raise the errors of `JobDraws.take`, and NotFoundError if the table was dropped.
 
-    The task gets at least one value and at most `count`. `beyond`, if given, is the farthest value
-    that the task's own rows bring: all values lie beyond it. The reply has the `first` value and
-    the `count`; each later value is one step of the column further. Values are texts, because they
-    have 64 bits. Raises the errors of `JobDraws.take`, NotFoundError if the table was dropped, and
-    ConflictError if this planner does not know the job (`remember`).
+    Raises ConflictError if this planner does not know the job (`remember`).
     """
-    job = job_of(args)
-    column = job.target.table_schema.by_id(int(args["column"]))
-    farthest = args.get("beyond")
-    given = None if farthest is None else int(farthest)
-    values = _draws_of(job).take(column, int(args["count"]), given)
-    return {"first": str(values[0]), "count": len(values)}
+    job = job_of(request.job)
+    column = job.target.table_schema.by_id(request.column)
+    farthest = None if request.beyond is None else int(request.beyond)
+    values = _draws_of(job).take(column, request.count, farthest)
+    return Drawn(first=str(values[0]), count=len(values))
 
 
-def note_identity(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Remember the farthest value, `given`, that the rows of a task brought for a column.
-
-    `job` and `column` are as in `draw_identity`. A commit then looks for values that came twice.
-    """
-    job = job_of(args)
-    column = job.target.table_schema.by_id(int(args["column"]))
-    _draws_of(job).note(column, int(args["given"]))
-    return {}
+@operation
+def note_identity(request: NoteIdentity) -> Done:
+    """Have the commit look for values that came twice."""
+    job = job_of(request.job)
+    column = job.target.table_schema.by_id(request.column)
+    _draws_of(job).note(column, int(request.farthest))
+    return Done()
 
 
 def unrepeated(job: WriteJob, reported: Reported) -> Reported:
@@ -208,4 +203,4 @@ def _begin(job: WriteJob) -> Draws:
     return OwnDraws(own)
 
 
-OPS = {"draw_identity": draw_identity, "note_identity": note_identity}
+OPS = by_name(draw_identity, note_identity)

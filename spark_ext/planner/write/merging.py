@@ -7,9 +7,8 @@ write knows the columns. Another rule asks whether a MERGE may find its rows by 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.model.generated import generated_fields
@@ -18,6 +17,9 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
+from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.clauses import Given
+from colonnade.spark_ext.planner.messages.writes import AnalyzedRows, ColumnsGiven, MergeByKey
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.types import declared_json
@@ -42,61 +44,50 @@ eighth of that.
 """
 
 
-def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how Spark analyzes an append of rows for which the user gave the columns `names`.
-
-    `path`, `seen`, `options` and `evolving` are those of `plan_write`. The reply's `given` is None
-    if the rows do not merge with those of the table. Else it is the argument `given` of
-    `plan_write`: the `columns`, and whether Spark has the constraints `checked`. In `schema`, the
-    other columns are nullable. Raises the errors of `incoming_columns`.
-    """
-    options = parse_write_options({**args["options"], "path": args["path"]})
-    location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
-    state, _ = evolved(location, base, args.get("evolving"))
+@operation
+def columns_given(request: ColumnsGiven) -> AnalyzedRows:
+    """Raise the errors of `incoming_columns`."""
+    options = parse_write_options({**request.options, "path": request.path})
+    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
+    state, _ = evolved(location, base, request.seen)
     assert state is not None  # the statement has read the table
     table = location.require(state)
     own = stored_table(table)
     if not merges(own, options.settings.on_duplicate):
-        return {"given": None}
-    names = list(args["names"])
+        return AnalyzedRows()
+    names = list(request.names)
     column = expires_column(table.lifetimes, table.schema)
     if options.settings.ttl is not None and column is not None:
         names.append(column.name)  # Spark fills it where the rows lack it
     given = incoming_columns(own, names)
-    return {
-        "given": {"columns": names, "checked": not checks_merged_rows(own, given)},
-        "schema": declared_json(open_schema(open_columns(table.schema, given))),
-    }
+    return AnalyzedRows(
+        given=Given(columns=tuple(names), checked=not checks_merged_rows(own, given)),
+        columns=declared_json(open_schema(open_columns(table.schema, given))),
+    )
 
 
-def merge_by_key(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how Spark analyzes a MERGE that finds its rows by the primary key, without a join.
-
-    `path`, `seen`, `options` and `evolving` are those of `plan_write`. The MERGE compares the
-    columns `keys`, and sets the columns `names`, which include them. What its source reads takes
-    `bytes`, and `most` is the setting of the most bytes, or None. The reply is that of
-    `columns_given`. Its `given` is None if the MERGE has to join.
-    Raises InvalidInputError if `most` is not a size.
-    """
-    most = _most_bytes(args["most"])
-    options = parse_write_options({**args["options"], "path": args["path"]})
-    location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
+@operation
+def merge_by_key(request: MergeByKey) -> AnalyzedRows:
+    """Raise InvalidInputError if `most` is not a size."""
+    most = _most_bytes(request.most)
+    options = parse_write_options({**request.options, "path": request.path})
+    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
     assert base is not None  # the statement has read the table
-    table, names = location.require(base), args["names"]
+    table, names = location.require(base), request.names
     sets_all = len(names) == len(table.schema.fields)
     joins = (
-        args["bytes"] > (most if sets_all else most // 8)
-        or args.get("evolving") is not None
+        request.bytes > (most if sets_all else most // 8)
+        or request.seen.evolving is not None
         or options.settings.ttl is not None
-        or not _may_merge_by_key(table, args["keys"], names)
+        or not _may_merge_by_key(table, request.keys, names)
     )
     if joins:
-        return {"given": None}
+        return AnalyzedRows()
     given = incoming_columns(table, names)
-    return {
-        "given": {"columns": names, "checked": bool(table.constraints), "keys": args["keys"]},
-        "schema": declared_json(open_schema(open_columns(table.schema, given))),
-    }
+    return AnalyzedRows(
+        given=Given(columns=names, checked=bool(table.constraints), keys=request.keys),
+        columns=declared_json(open_schema(open_columns(table.schema, given))),
+    )
 
 
 def _most_bytes(text: str | None) -> int:
@@ -129,9 +120,9 @@ def _may_merge_by_key(table: TableState, keys: Collection[str], names: Collectio
     )
 
 
-def merge_options(options: SparkWriteOptions, given: Mapping[str, Any] | None) -> SparkWriteOptions:
+def merge_options(options: SparkWriteOptions, given: Given | None) -> SparkWriteOptions:
     """Return the options of a write. The rows of a MERGE by the primary key always merge."""
-    if given is None or "keys" not in given:
+    if given is None or given.keys is None:
         return options
     settings = options.settings.model_copy(update={"on_duplicate": "merge"})
     return replace(options, settings=settings)
@@ -141,7 +132,7 @@ def check_merging(
     job: WriteJob,
     table: TableState | None,
     options: SparkWriteOptions,
-    given: Mapping[str, Any] | None,
+    given: Given | None,
 ) -> WriteJob:
     """Return a planned write, which merges its rows as the statement was analyzed.
 
@@ -150,9 +141,9 @@ def check_merging(
     """
     if table is None or given is None:
         return job
-    if "keys" in given:
+    if given.keys is not None:
         job = job.model_copy(update={"is_merge": True, "parameters": {}})
-    if (names := given["columns"]) is not None:
+    if (names := given.columns) is not None:
         if not _merges_as(table, job, given):
             raise ConflictError(
                 f"Table {table.name!r} merges rows by their keys in another way than when the"
@@ -167,16 +158,16 @@ def check_merging(
     return job
 
 
-def _merges_as(table: TableState, job: WriteJob, given: Mapping[str, Any]) -> bool:
+def _merges_as(table: TableState, job: WriteJob, given: Given) -> bool:
     """Return whether a table still merges rows as the statement with them was analyzed."""
     if job.incoming_columns is None:
         return False
     if not job.is_merge:
         checked = not checks_merged_rows(stored_table(table), frozenset(job.incoming_columns))
-        return checked == bool(given["checked"])
-    if bool(table.constraints) != given["checked"]:
+        return checked == given.checked
+    if bool(table.constraints) != given.checked:
         return False
-    return _may_merge_by_key(table, given["keys"], given["columns"])
+    return _may_merge_by_key(table, given.keys or (), given.columns or ())
 
 
-OPS = {"columns_given": columns_given, "merge_by_key": merge_by_key}
+OPS = by_name(columns_given, merge_by_key)

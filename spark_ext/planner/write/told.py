@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.planner.messages.clauses import Clause, Told
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.shown import LONGEST, shortened
 from colonnade.tableformat.statements.statement import Statement
@@ -17,13 +16,9 @@ _LIMITS = (LONGEST, 200, 40)
 """The most characters of each text of a clause; the first that keeps all clauses short enough."""
 
 
-def telling(reported: Reported, args: Mapping[str, Any]) -> Reported:
-    """Return what a job did, with what its statement says in `told`, which the jar has noted.
-
-    `told` has the texts `where` or `on`, and `set`, and for each kind of clause of a MERGE a list
-    of clauses with `actionType`, and perhaps `predicate` and `set`.
-    """
-    texts = {name: _text(said) for name, said in args.get("told", {}).items() if said}
+def telling(reported: Reported, said: Told) -> Reported:
+    """Return what a job did, with what its statement says, which the jar has noted."""
+    texts = {name: _text(part) for name, part in said if part}
     if not texts:
         return reported
 
@@ -34,12 +29,17 @@ def telling(reported: Reported, args: Mapping[str, Any]) -> Reported:
     return told
 
 
-def _text(said: str | list[dict[str, str]]) -> str:
+def _text(said: str | tuple[Clause, ...]) -> str:
     """Return a text as it is, and clauses as JSON that stays valid however long they are."""
     if isinstance(said, str):
         return said
     for limit in _LIMITS:
-        clauses = [{name: shortened(text, limit) for name, text in each.items()} for each in said]
+        clauses = [_shown(each, limit) for each in said]
         if len(text := json.dumps(clauses, ensure_ascii=False)) <= LONGEST:
             return text
     return json.dumps([{"clauses": len(said)}])
+
+
+def _shown(clause: Clause, limit: int) -> dict[str, str]:
+    texts = {"predicate": clause.predicate, "actionType": clause.action, "set": clause.set}
+    return {name: shortened(text, limit) for name, text in texts.items() if text is not None}

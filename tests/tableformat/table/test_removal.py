@@ -10,7 +10,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.store import LocalStore
-from colonnade.spark_ext.planner.procedures.by_name import call_procedure, procedures
+from colonnade.spark_ext.planner.procedures.by_name import call_procedure, list_procedures
 from colonnade.tableformat.table.erase import erase
 from tests.cli.runner import run_command
 
@@ -25,7 +25,7 @@ def shop(folder: Path) -> colonnade.ArrowTable:
 
 
 def by_procedure(table: colonnade.ArrowTable, **given: Any) -> Any:
-    described = procedures({})["vacuum"]["parameters"]
+    described = list_procedures({})["procedures"]["vacuum"]["parameters"]
     arguments = {each["name"]: None for each in described} | {"table": table.path, **given}
     return call_procedure({"name": "vacuum", "arguments": arguments})
 

@@ -17,17 +17,18 @@ pytestmark = pytest.mark.spark
 
 ENDS = """\
 import os, pathlib, runpy, sys
+from dataclasses import replace
 from colonnade.spark_ext.planner import operations
 
 op, moment, ended = sys.argv[1:]
 real = operations.OPS[op]
 
-def ends_once(args):
+def ends_once(request):
     if moment == "before":
         end_once()
-    result = real(args)
+    reply = real.run(request)
     end_once()
-    return result
+    return reply
 
 def end_once():
     try:
@@ -36,7 +37,7 @@ def end_once():
         return
     os._exit(9)
 
-operations.OPS[op] = ends_once
+operations.OPS[op] = replace(real, run=ends_once)
 runpy.run_module("colonnade.spark_ext.planner", run_name="__main__")
 """
 

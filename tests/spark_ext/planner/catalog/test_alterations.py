@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.errors import ConflictError
 from colonnade.spark_ext.planner.catalog.alterations import alterations
 from colonnade.spark_ext.planner.catalog.databases import alter_table
+from colonnade.spark_ext.planner.messages.catalog import AlterTable
 from colonnade.tableformat.table.alteration import AddColumn, DropColumn, ReplaceColumns
 
 
@@ -59,9 +60,5 @@ def test_a_column_that_a_concurrent_writer_has_added_is_not_dropped_unseen(path:
 def test_only_a_statement_that_replaces_columns_drops_before_it_adds(
     changes: list[dict[str, Any]], kinds: list[type]
 ) -> None:
-    assert [type(each) for each in alterations(changes)] == kinds
-
-
-def test_a_kind_of_change_that_no_table_has_is_named() -> None:
-    with pytest.raises(InvalidInputError, match="Colonnade tables have no support for X"):
-        alterations([{"kind": "other", "what": "support for X"}])
+    asked = AlterTable.model_validate({"path": "t", "changes": changes}).changes
+    assert [type(each) for each in alterations(asked)] == kinds

@@ -39,8 +39,8 @@ SCHEMA = json.dumps(
     }
 )
 DESIGN: dict[str, Any] = {
-    "schema": SCHEMA,
-    "cluster_by": [["id"]],
+    "columns": SCHEMA,
+    "layout": {"cluster_by": [["id"]]},
     "properties": {"k": "v"},
     "comment": "c",
     "replace": False,
@@ -51,7 +51,7 @@ ROWS = pa.table({"id": [1, 2], "name": ["a", None]})
 def planned(path: Path | str, **changed: Any) -> dict[str, Any]:
     args: dict[str, Any] = {
         "path": str(path),
-        "schema": SCHEMA,
+        "columns": SCHEMA,
         "options": {},
         "seen": None,
         "design": None,
@@ -85,7 +85,7 @@ def test_filters_of_a_column_go_with_it_where_the_columns_are_replaced(tmp_path:
     fields = json.loads(SCHEMA)["fields"]
     columns = json.dumps({"type": "struct", "fields": fields[:1]})
     options = {"overwriteSchema": "true"}
-    plan = planned(tmp_path / "t", schema=columns, overwrite=True, options=options)
+    plan = planned(tmp_path / "t", columns=columns, overwrite=True, options=options)
     writes.commit_write(written(plan, ROWS.select(["id"])))
     table = colonnade.open(tmp_path / "t")
     assert table.schema.names == ["id"]
@@ -105,7 +105,7 @@ def test_an_append_of_no_rows_makes_no_epoch(tmp_path: Path) -> None:
     writes.commit_write(written(planned(tmp_path / "t")))
     plan = planned(tmp_path / "t")
     empty = {"job": plan["job"], "database": plan["database"], "messages": ["[]", "[]"]}
-    assert writes.commit_write(empty) == {"epoch": 1}
+    assert writes.commit_write(empty)["epoch"] == 1
     assert colonnade.open(tmp_path / "t").epoch == 1
 
 
@@ -113,7 +113,7 @@ def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
     tmp_path: Path,
 ) -> None:
     writes.commit_write(written(planned(tmp_path / "t")))
-    seen = load({"path": str(tmp_path / "t"), "options": {}})
+    seen = load({"path": str(tmp_path / "t"), "options": {}})["view"]
     late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     writes.commit_write(written(planned(tmp_path / "t")))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
@@ -153,7 +153,7 @@ def test_rows_go_to_no_other_table_than_the_one_that_the_statement_read(
     if folder == "db/t":
         databases.create_database({"path": str(path.parent)})
     writes.commit_write(written(planned(path)))
-    seen = load({"path": str(path), "options": {}})
+    seen = load({"path": str(path), "options": {}})["view"]
     happens(path)
     with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
         planned(path, seen=seen)
@@ -167,7 +167,7 @@ def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> N
     with pytest.raises(AlreadyExistsError):
         planned(path, design=DESIGN)
     properties = {"sortKey": "name desc, id"}
-    design = {**DESIGN, "cluster_by": [], "properties": properties, "replace": True}
+    design = {**DESIGN, "layout": {}, "properties": properties, "replace": True}
     plan = planned(path, design=design)
     assert [key["descending"] for key in plan["ordering"]] == [True, False]
     writes.commit_write(written(plan, ROWS.slice(1)))
@@ -181,11 +181,12 @@ def test_a_design_is_sorted_by_the_very_columns_of_cluster_by(tmp_path: Path) ->
     names = ("a", "a desc", "a.b")
     fields = [{"name": n, "type": "long", "nullable": True, "metadata": {}} for n in names]
     schema = json.dumps({"type": "struct", "fields": fields})
-    design = {**DESIGN, "schema": schema, "cluster_by": [["a desc"], ["a.b"]]}
-    plan = planned(tmp_path / "t", schema=schema, design=design)
+    design = {**DESIGN, "columns": schema, "layout": {"cluster_by": [["a desc"], ["a.b"]]}}
+    plan = planned(tmp_path / "t", columns=schema, design=design)
     assert [key["column"] for key in plan["ordering"]] == ["a desc", "a.b"]
+    inside = {**design, "layout": {"cluster_by": [["a", "b"]]}}
     with pytest.raises(InvalidInputError, match=r"Field 'a\.b' cannot be in a sort key"):
-        planned(tmp_path / "t", schema=schema, design={**design, "cluster_by": [["a", "b"]]})
+        planned(tmp_path / "t", columns=schema, design=inside)
 
 
 def test_a_condition_chooses_what_is_overwritten(tmp_path: Path) -> None:
@@ -213,8 +214,8 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     report: dict[str, Any] = {"rowsets": [], "origins": []}
     found = json.dumps({**report, "deleted": {"0": encode_rows(np.array([1]))}})
     late = {**arguments, "overwritten": [found], "filters": where}
-    assert rows.commit_overwrite(late) == {"epoch": 2}
-    assert rows.commit_overwrite(late) == {"epoch": 2}, "sent again it lands once"
+    assert rows.commit_overwrite(late)["epoch"] == 2
+    assert rows.commit_overwrite(late)["epoch"] == 2, "sent again it lands once"
     assert ids(path) == [1, 1, 2]
     other = written(planned(path, overwrite=True, where=where))
     writes.commit_write(written(planned(path)))
@@ -224,23 +225,21 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
 
 def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:
     warehouse = str(tmp_path / "w")
-    assert databases.list_databases({"warehouse": warehouse}) == {"databases": []}
+    assert databases.list_databases({"warehouse": warehouse}) == {"names": []}
     for name in ("b", "a"):
         databases.create_database({"path": f"{warehouse}/{name}"})
     create(f"{warehouse}/lone")
     (tmp_path / "w" / "folder").mkdir()
-    assert databases.list_databases({"warehouse": warehouse}) == {"databases": ["a", "b"]}
-    assert databases.database_exists({"path": f"{warehouse}/lone"}) == {"exists": False}
-    assert databases.table_exists({"path": f"{warehouse}/lone"}) == {"exists": True}
+    assert databases.list_databases({"warehouse": warehouse}) == {"names": ["a", "b"]}
+    assert databases.database_exists({"path": f"{warehouse}/lone"}) == {"yes": False}
+    assert databases.table_exists({"path": f"{warehouse}/lone"}) == {"yes": True}
     for path in ("a", "a/t", "lone/t", "nothing"):
-        assert databases.table_exists({"path": f"{warehouse}/{path}"}) == {"exists": False}
+        assert databases.table_exists({"path": f"{warehouse}/{path}"}) == {"yes": False}
     create(f"{warehouse}/a/t")
-    assert databases.drop_database({"path": f"{warehouse}/a", "cascade": False}) == {
-        "dropped": False
-    }
-    assert databases.drop_database({"path": f"{warehouse}/a", "cascade": True}) == {"dropped": True}
-    assert databases.drop_table({"path": f"{warehouse}/a/t"}) == {"dropped": False}
-    assert databases.list_databases({"warehouse": warehouse}) == {"databases": ["b"]}
+    assert databases.drop_database({"path": f"{warehouse}/a", "cascade": False}) == {"yes": False}
+    assert databases.drop_database({"path": f"{warehouse}/a", "cascade": True}) == {"yes": True}
+    assert databases.drop_table({"path": f"{warehouse}/a/t"}) == {"yes": False}
+    assert databases.list_databases({"warehouse": warehouse}) == {"names": ["b"]}
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -252,20 +251,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {
             "kind": "set_default",
             "column": ["a", "b"],
-            "default": {"sql": "1", "now": {"type": "int", "value": "1"}},
+            "default_value": {"sql": "1", "now": {"type": "int", "value": "1"}},
         },
         "Column 'a' does not exist",
     ),
     "nested default": (
-        {"kind": "set_default", "column": ["id"], "default": {"sql": "array(1)", "now": None}},
+        {
+            "kind": "set_default",
+            "column": ["id"],
+            "default_value": {"sql": "array(1)", "now": None},
+        },
         "'id' cannot have the default 'array",
     ),
     "sort key": (
         {"kind": "cluster_by", "columns": [["a", "b"]]},
         "Field 'a.b' cannot be in a sort key",
     ),
-    "location": ({"kind": "location"}, "The location of a table cannot be changed"),
-    "constraint": ({"kind": "other", "what": "constraints"}, "tables have no constraints"),
+    "unknown": (
+        {"kind": "other"},
+        "Request 'alter_table' to the planner is malformed: field 'changes",
+    ),
 }
 
 
@@ -303,16 +308,18 @@ def test_a_default_has_its_value_beside_its_text_if_the_text_alone_says_it(
     spark_name = {"int": "integer", "bigint": "long"}.get(name, name)
     added = {
         **{"kind": "add_column", "column": ["n"], "type": f'"{spark_name}"', "nullable": False},
-        **{"after": None, "first": False, "comment": None, "default": default},
+        **{"after": None, "first": False, "comment": None, "default_value": default},
     }
     databases.alter_table({"path": path, "changes": [added]})
     *_, column = colonnade.open(path)._state.schema.fields
     assert column.initial == stored
     assert column.default is not None
     assert (column.default.sql, column.default.value) == (sql, stored if constant else None)
-    change = {"kind": "set_default", "column": ["N"], "default": default}
-    assert databases.alter_table({"path": path, "changes": [change]})["epoch"] == 2
-    databases.alter_table({"path": path, "changes": [{"kind": "drop_default", "column": ["n"]}]})
+    change = {"kind": "set_default", "column": ["N"], "default_value": default}
+    databases.alter_table({"path": path, "changes": [change]})
+    assert colonnade.open(path).epoch == 2
+    dropped = {"kind": "set_default", "column": ["n"], "default_value": None}
+    databases.alter_table({"path": path, "changes": [dropped]})
     *_, column = colonnade.open(path)._state.schema.fields
     assert (column.initial, column.default) == (stored, None)
 
@@ -325,12 +332,13 @@ def test_alterations_share_an_epoch(tmp_path: Path) -> None:
     changes = [
         {**added, "comment": "new"},
         {"kind": "rename_column", "column": ["name"], "name": "label"},
-        {"kind": "properties", "set": {"x": "y"}, "remove": ["k"]},
-        {"kind": "comment", "comment": None},
+        {"kind": "set_properties", "set": {"x": "y"}, "remove": ["k"]},
+        {"kind": "comment_table", "comment": None},
         {"kind": "widen_column", "column": ["n"], "type": '"decimal(20,0)"'},
-        {"kind": "set_not_null", "column": ["id"]},
+        {"kind": "set_nullable", "column": ["id"], "nullable": False},
     ]
-    assert databases.alter_table({"path": path, "changes": changes}) == {"epoch": 2}
+    databases.alter_table({"path": path, "changes": changes})
+    assert colonnade.open(path).epoch == 2
     state = colonnade.open(path)._state
     assert state.schema.names == ("n", "id", "label")
     assert [field.type for field in state.schema.fields] == ["decimal(20,0)", "long", "string"]
@@ -352,8 +360,8 @@ def test_rows_about_a_table_are_json(tmp_path: Path) -> None:
     for name in (each for each in names if each != metadata.STATICS):
         found = metadata.metadata({"path": path, "name": name})
         assert json.loads(json.dumps(found)) == found
-        assert all(len(row) == width(found["schema"]) for row in found["rows"])
-    known = set(by_name.procedures({}))
+        assert all(len(row) == width(found["columns"]) for row in found["rows"])
+    known = set(by_name.list_procedures({})["procedures"])
     assert known >= {"history", "compact", "vacuum", "verify", "repair"}
     call = {"name": "checkpoint", "arguments": {"table": path}}
     assert by_name.call_procedure(call) == {"rows": [[1, 1]]}
@@ -365,11 +373,11 @@ def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> No
         writes.commit_write(written(planned(path, overwrite=True)))
 
     def call(name: str, **arguments: object) -> list[list[object]]:
-        described = by_name.procedures({})[name]
+        described = by_name.list_procedures({})["procedures"][name]
         given: dict[str, object] = {each["name"]: None for each in described["parameters"]}
         given |= {"table": str(path), **arguments}
         found = by_name.call_procedure({"name": name, "arguments": given})["rows"]
-        assert all(len(row) == width(described["schema"]) for row in found)
+        assert all(len(row) == width(described["columns"]) for row in found)
         return list(found)
 
     [planned_row] = call("vacuum", retention_hours=0.0, dry_run=True)
@@ -402,7 +410,7 @@ def test_compactions_are_planned_and_done_by_call(tmp_path: Path) -> None:
     def call(name: str, **arguments: str) -> list[list[Any]]:
         given = dict.fromkeys(("where", "options", "zorder_by")) | {"table": path} | arguments
         found = by_name.call_procedure({"name": name, "arguments": given})["rows"]
-        schema = by_name.procedures({})[name]["schema"]
+        schema = by_name.list_procedures({})["procedures"][name]["columns"]
         assert all(len(row) == width(schema) for row in found)
         return json.loads(json.dumps(found))
 

@@ -29,14 +29,14 @@ def lone(tmp_path: Path) -> Path:
 def rows_seen(path: Path) -> int:
     """What a planner sees that has perhaps seen an earlier table there."""
     found = load({"path": str(path), "options": {}})
-    epoch: int = found["epoch"]
+    epoch: int = found["view"]["epoch"]
     return colonnade.open(path).scan(epoch=epoch).to_arrow().num_rows
 
 
 def test_a_lone_table_is_removed_with_its_folder(lone: Path) -> None:
-    assert remove_table({"path": str(lone)}) == {"dropped": True}
+    assert remove_table({"path": str(lone)}) == {"yes": True}
     assert list(lone.parent.iterdir()) == []
-    assert remove_table({"path": str(lone)}) == {"dropped": False}
+    assert remove_table({"path": str(lone)}) == {"yes": False}
 
 
 def test_another_table_takes_the_place_of_one_that_was_removed(lone: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_removal_whose_process_was_killed_is_finished(
         patch.setattr(removed_folder, "_move_log", killed)
         with pytest.raises(Stopped):
             remove_table({"path": str(lone)})
-    assert remove_table({"path": str(lone)}) == {"dropped": True}
+    assert remove_table({"path": str(lone)}) == {"yes": True}
     assert not lone.exists()
 
 
@@ -118,7 +118,7 @@ def test_a_table_with_a_damaged_log_is_removed(lone: Path) -> None:
     for file in (lone / "_manifest").iterdir():
         file.chmod(0o644)
         file.write_bytes(b"garbage")
-    assert remove_table({"path": str(lone)}) == {"dropped": True}
+    assert remove_table({"path": str(lone)}) == {"yes": True}
     assert not lone.exists()
 
 
@@ -126,7 +126,7 @@ def test_a_dropped_table_of_a_database_can_be_restored(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "shop")
     database.create_table("t", ROWS.schema).append(ROWS)
     before = database.refresh().epoch
-    assert remove_table({"path": f"{database.path}/t"}) == {"dropped": True}
+    assert remove_table({"path": f"{database.path}/t"}) == {"yes": True}
     assert database.tables() == []
     assert database.restore(epoch=before) > before
     assert database.table("t").scan().to_arrow().num_rows == 2

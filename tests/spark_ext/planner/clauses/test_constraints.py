@@ -12,6 +12,7 @@ import colonnade
 from colonnade import AddConstraint, ConflictError, DropConstraint, SchemaField, TableSchema
 from colonnade.spark_ext.planner.catalog.databases import alter_table
 from colonnade.spark_ext.planner.clauses.constraints import require_checked
+from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
@@ -29,28 +30,31 @@ def table(tmp_path: Path) -> colonnade.ArrowTable:
     return colonnade.create(f"{tmp_path}/t", SCHEMA, constraints={"first": "id > 0"})
 
 
-def seen(table: colonnade.ArrowTable) -> dict[str, Any]:
-    return load({"path": table.path, "options": {}})
+def seen(table: colonnade.ArrowTable) -> NamedView:
+    return NamedView.model_validate(load({"path": table.path, "options": {}})["view"])
 
 
-def plan(table: colonnade.ArrowTable, read: dict[str, Any]) -> dict[str, Any]:
-    args = {"path": table.path, "schema": read["schema"], "options": {}, "overwrite": False}
-    return plan_write({**args, "seen": read, "design": None, "where": None})
+def plan(table: colonnade.ArrowTable) -> dict[str, Any]:
+    read = load({"path": table.path, "options": {}})
+    args = {"path": table.path, "columns": read["columns"], "options": {}}
+    return plan_write({**args, "seen": read["view"]})
 
 
 def test_spark_is_told_the_constraints(table: colonnade.ArrowTable) -> None:
-    assert seen(table)["constraints"] == [{"name": "first", "condition": "id > 0"}]
+    loaded = load({"path": table.path, "options": {}})
+    assert loaded["constraints"] == [{"name": "first", "condition": "id > 0"}]
 
 
 def test_rows_that_were_planned_before_a_constraint_are_not_committed(
     table: colonnade.ArrowTable,
 ) -> None:
-    planned = plan(table, seen(table))
+    planned = plan(table)
     job = WriteJob.model_validate_json(planned["job"])
     entries = write_rows(job, [pa.record_batch({"id": [10], "name": ["x"]})], table._log.store)
     table.alter(AddConstraint("second", "id < 9"))
+    names = {name: planned[name] for name in ("job", "database")}
     with pytest.raises(ConflictError, match="got the constraint 'second' after epoch 1"):
-        commit_write({**planned, "messages": [encode_entries(entries).decode()]})
+        commit_write({**names, "messages": [encode_entries(entries).decode()]})
 
 
 def test_a_write_on_the_newest_state_needs_rows_that_spark_checked_against_its_constraints(
@@ -66,17 +70,18 @@ def test_a_write_on_the_newest_state_needs_rows_that_spark_checked_against_its_c
     require_checked(*SNAPSHOTS.head(place(table.path)), read)
 
 
-def added(table: colonnade.ArrowTable, condition: str, epoch: int) -> dict[str, Any]:
+def added(table: colonnade.ArrowTable, condition: str, epoch: int) -> int:
     change: dict[str, Any] = {"kind": "add_constraint", "name": "new", "condition": condition}
-    change |= {"columns": ["name"], "epoch": str(epoch)}
-    return alter_table({"path": table.path, "changes": [change]})
+    change |= {"columns": ["name"], "epoch": epoch}
+    alter_table({"path": table.path, "changes": [change]})
+    return colonnade.open(table.path).epoch
 
 
 @pytest.mark.parametrize("condition", ["length(name) < 5", "name LIKE 'x%'"])
 def test_a_constraint_follows_the_rows_that_spark_has_checked(
     table: colonnade.ArrowTable, condition: str
 ) -> None:
-    assert added(table, condition, 1) == {"epoch": 2}
+    assert added(table, condition, 1) == 2
     assert table._refresh().table("t").constraints[1].columns == (2,)
 
 
@@ -88,4 +93,4 @@ def test_rows_that_spark_did_not_check_are_checked_here_or_refused(
         added(table, "length(name) < 5", 1)
     with pytest.raises(colonnade.InvalidInputError, match="name = 'xy'"):
         added(table, "name LIKE 'y%'", 1)
-    assert added(table, "name LIKE 'x%'", 1) == {"epoch": 3}
+    assert added(table, "name LIKE 'x%'", 1) == 3

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
-from colonnade.spark_ext.planner.clauses.filters import Tree, predicate_of, usable
+from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
+from colonnade.spark_ext.planner.messages.clauses import Tree
 from colonnade.tableformat.predicate import parse_predicate, to_json
 
 SCHEMA = TableSchema(
@@ -29,15 +30,15 @@ SCHEMA = TableSchema(
 
 
 def column(*path: str) -> Tree:
-    return {"column": list(path)}
+    return Tree(column=path)
 
 
 def value(data_type: str, text: str | None) -> Tree:
-    return {"type": data_type, "value": text}
+    return Tree(type=data_type, value=text)
 
 
 def call(op: str, *args: Tree) -> Tree:
-    return {"op": op, "args": list(args)}
+    return Tree(op=op, args=args)
 
 
 I_IS_1 = call("=", column("i"), value("int", "1"))

@@ -26,8 +26,9 @@ def table(tmp_path: Path) -> colonnade.ArrowTable:
 
 def plan(table: colonnade.ArrowTable, **more: Any) -> dict[str, Any]:
     read = load({"path": table.path, "options": {}})
-    args = {"path": table.path, "schema": read["schema"], "options": {}, "overwrite": False}
-    return plan_write({**args, "seen": read, "design": None, "where": None, **more})
+    seen = {**read["view"], "evolving": more.pop("evolving", None)}
+    args = {"path": table.path, "columns": read["columns"], "options": {}, "seen": seen}
+    return plan_write({**args, **more})
 
 
 def test_spark_is_told_the_generated_columns(table: colonnade.ArrowTable) -> None:
@@ -67,10 +68,9 @@ def test_a_statement_makes_a_table_with_generated_columns(tmp_path: Path) -> Non
     ]
     schema = json.dumps({"type": "struct", "fields": fields})
     said = {**SAID, "time_zone": "Asia/Tokyo"}
-    more: dict[str, Any] = {"cluster_by": [], "properties": {}, "comment": None, "replace": False}
-    design = {"schema": schema, "generated": [said], **more}
-    args = {"path": path, "schema": schema, "options": {}, "overwrite": False, "seen": None}
-    job = json.loads(plan_write({**args, "design": design, "where": None, "filled": None})["job"])
+    design = {"columns": schema, "layout": {}, "generated": [said], "properties": {}}
+    args = {"path": path, "columns": schema, "options": {}}
+    job = json.loads(plan_write({**args, "design": design, "filled": None})["job"])
     made = [each.get("generated") for each in job["create"]["table_schema"]["fields"]]
     places = [{"offset": 0, "length": 1, "field": 1}]
     stated = {"sql": "n * 2", "columns": [1], "references": places}
@@ -83,13 +83,13 @@ def test_a_statement_may_add_columns_but_not_widen_one_that_an_expression_reads(
     place = {"after": None, "first": False, "comment": None, "nullable": True}
     added = {"kind": "add_column", "column": ["new"], "type": '"integer"', **place}
     schema = brought(table, added)
-    planned = plan(table, schema=schema, filled=["twice"], evolving=asking(added))
-    commit_write({**planned, "messages": []})
+    planned = plan(table, columns=schema, filled=["twice"], evolving=asking(added))
+    commit_write({"job": planned["job"], "database": planned["database"], "messages": []})
     wider = {"kind": "widen_column", "column": ["n"], "type": '"long"'}
     with pytest.raises(InvalidInputError, match="'n' cannot be .*'twice'"):
         brought(table, wider)
     with pytest.raises(InvalidInputError, match="'n' cannot be .*'twice'"):
-        plan(table, schema=schema, filled=["twice"], evolving=asking(wider))
+        plan(table, columns=schema, filled=["twice"], evolving=asking(wider))
     table.refresh()
     assert table._state.schema.names == ("n", "twice", "new")
 
@@ -101,6 +101,6 @@ def asking(change: dict[str, Any]) -> dict[str, Any]:
 def brought(table: colonnade.ArrowTable, change: dict[str, Any]) -> str:
     """Return the Spark schema of a table with what a statement asks for."""
     args = {"path": table.path, "options": {}}
-    rows = {**args, "seen": load(args), "rows": asking(change)}
-    schema: str = columns_for_rows(rows)["schema"]
+    rows = {**args, "seen": load(args)["view"], "rows": asking(change)}
+    schema: str = columns_for_rows(rows)["columns"]
     return schema

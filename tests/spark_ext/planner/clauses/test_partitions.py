@@ -11,7 +11,6 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.spark_ext.planner.catalog import databases
 from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import grouping, metadata, reads
 from colonnade.spark_ext.planner.read.load import load
@@ -21,17 +20,14 @@ from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import encode_entries, write_rows
 from tests.spark_ext.planner.catalog.test_databases import DESIGN, planned
 
-BUCKET: dict[str, Any] = {"transform": "bucket", "column": "id", "argument": 4}
+BUCKET: dict[str, Any] = {"transform": "bucket", "column": ["id"], "argument": 4}
 LAYOUT: list[dict[str, Any]] = [
     BUCKET,
-    {"transform": "identity", "column": "name", "argument": None},
+    {"transform": "identity", "column": ["name"], "argument": None},
 ]
 SCAN: dict[str, Any] = {
     "filters": [],
-    "limit": None,
-    "top": None,
     "parallelism": 1,
-    "apart": False,
     "grouped": True,
     "columns": ["id", "name"],
 }
@@ -52,7 +48,7 @@ def ids(path: Path) -> list[int]:
 
 
 def made(path: Path, layout: list[dict[str, Any]]) -> Path:
-    write(path, [], design={**DESIGN, "partitioning": layout})
+    write(path, [], design={**DESIGN, "layout": {**DESIGN["layout"], "partitioning": layout}})
     return path
 
 
@@ -74,17 +70,15 @@ def test_tasks_of_a_scan_read_one_partition_each_where_all_have_the_layout(tmp_p
     path = made(tmp_path / "t", [BUCKET])
     for _ in range(2):
         write(path, list(range(50)))
-    found = reads.scan({**loaded(path), **SCAN})
+    found = reads.scan({"view": loaded(path)["view"], **SCAN})
     assert found["partitioning"] == [BUCKET]
-    assert sorted(found["partitions"]) == [("i:0",), ("i:1",), ("i:2",), ("i:3",)]
+    assert sorted(found["partitions"]) == [["i:0"], ["i:1"], ["i:2"], ["i:3"]]
     for task, values in zip(found["tasks"], found["partitions"], strict=True):
         rowsets = json.loads(task)["plan"]["view"]["rowsets"]
         assert len(rowsets) == 2
-        assert all(each["entry"]["partition"] == list(values) for each in rowsets)
-    databases.alter_table(
-        {"path": str(path), "changes": [{"kind": "partitioning", "fields": LAYOUT}]}
-    )
-    mixed = reads.scan({**loaded(path), **SCAN})
+        assert all(each["entry"]["partition"] == values for each in rowsets)
+    colonnade.open(path).partition_by("bucket(4, id)", "name")
+    mixed = reads.scan({"view": loaded(path)["view"], **SCAN})
     assert (mixed["partitioning"], mixed["partitions"]) == ([], [])
     assert loaded(path)["partitioning"] == LAYOUT
 
@@ -134,7 +128,7 @@ def test_a_write_with_contradicting_partitions_is_refused(
     assert planned(path, options={"partitionBy": "bucket(4, id)"})["partitioning"] == [BUCKET]
     nested = [{"transform": "days", "column": ["a", "b"], "argument": None}]
     with pytest.raises(ColonnadeError, match="by whole columns, not by days of"):
-        planned(tmp_path / "u", design={**DESIGN, "partitioning": nested})
+        planned(tmp_path / "u", design={**DESIGN, "layout": {"partitioning": nested}})
 
 
 def test_partitions_are_told_and_changed_by_a_procedure(tmp_path: Path) -> None:
@@ -156,16 +150,16 @@ def test_partitions_are_told_and_changed_by_a_procedure(tmp_path: Path) -> None:
 
 def test_a_read_is_divided_by_partition_only_where_that_is_fair(tmp_path: Path) -> None:
     def partition_count(fair: bool) -> int:
-        return len(reads.scan({**loaded(path), **SCAN, "fair": fair})["partitions"])
+        return len(reads.scan({"view": loaded(path)["view"], **SCAN, "fair": fair})["partitions"])
 
-    path = made(tmp_path / "t", [{"transform": "identity", "column": "id", "argument": None}])
+    path = made(tmp_path / "t", [{"transform": "identity", "column": ["id"], "argument": None}])
     write(path, list(range(grouping.MANY_TASKS)))
     assert partition_count(fair=True) == grouping.MANY_TASKS
     write(path, [-1])
     assert partition_count(fair=True) == 0
     assert partition_count(fair=False) == grouping.MANY_TASKS + 1
-    found = reads.partitions(loaded(path))["partitions"]
-    assert sorted(found) == sorted((f"i:{at}",) for at in range(-1, grouping.MANY_TASKS))
+    found = reads.list_partitions({"view": loaded(path)["view"]})["partitions"]
+    assert sorted(found) == sorted([f"i:{at}"] for at in range(-1, grouping.MANY_TASKS))
 
 
 def test_a_large_partition_is_not_read_by_one_task(tmp_path: Path) -> None:

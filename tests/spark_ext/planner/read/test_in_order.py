@@ -25,16 +25,9 @@ SCHEMA = pa.schema([("k", pa.int64()), ("b", pa.int64()), ("v", pa.string())])
 
 def planned(path: Path, *columns: str, **asked: Any) -> dict[str, Any]:
     loaded = load({"path": str(path), "options": {}})
-    defaults: dict[str, Any] = {
-        "filters": [],
-        "limit": None,
-        "top": None,
-        "apart": False,
-        "in_order": True,
-    }
-    return reads.scan(
-        {**loaded, **defaults, "parallelism": 2, "columns": columns or ("k", "b", "v"), **asked}
-    )
+    defaults: dict[str, Any] = {"filters": [], "in_order": True, "parallelism": 2}
+    wanted = columns or ("k", "b", "v")
+    return reads.scan({"view": loaded["view"], **defaults, "columns": wanted, **asked})
 
 
 def tasks(found: dict[str, Any]) -> list[ScanPlan]:

@@ -23,13 +23,7 @@ from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.scan.run import read_plan
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.string())])
-DEFAULTS: dict[str, Any] = {
-    "filters": [],
-    "limit": None,
-    "top": None,
-    "parallelism": 2,
-    "apart": False,
-}
+DEFAULTS: dict[str, Any] = {"filters": [], "parallelism": 2}
 
 
 def rows(*keys: int) -> pa.Table:
@@ -50,7 +44,9 @@ def load_table(path: str, **options: str) -> dict[str, Any]:
 
 
 def scan(loaded: dict[str, Any], *columns: str, **asked: Any) -> dict[str, Any]:
-    return reads.scan({**loaded, **DEFAULTS, "columns": list(columns), **asked})
+    named = {name: asked.pop(name) for name in ("whole", "rowsets") if name in asked}
+    view = {**loaded["view"], **named}
+    return reads.scan({"view": view, **DEFAULTS, "columns": list(columns), **asked})
 
 
 def plans(planned: dict[str, Any]) -> list[ScanPlan]:
@@ -83,10 +79,13 @@ def test_tasks_read_whole_rowsets_where_that_is_asked_for(path: str) -> None:
 
 def test_a_table_is_described_as_spark_has_it(path: str) -> None:
     loaded = load_table(path)
-    assert loaded["epoch"] == 4
+    assert loaded["view"]["epoch"] == 4
     assert loaded["comment"] == "about keys"
     assert loaded["sort_key"] == [{"column": "k", "descending": False}]
-    assert [field["type"] for field in json.loads(loaded["schema"])["fields"]] == ["long", "string"]
+    assert [field["type"] for field in json.loads(loaded["columns"])["fields"]] == [
+        "long",
+        "string",
+    ]
 
 
 def test_lengths_of_strings_are_in_the_type_and_not_in_metadata(tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_lengths_of_strings_are_in_the_type_and_not_in_metadata(tmp_path: Path) 
         fields=(colonnade.SchemaField(name="c", type="char(3)", comment="three"),)
     )
     colonnade.create(tmp_path / "t", fixed)
-    (field,) = json.loads(load_table(str(tmp_path / "t"))["schema"])["fields"]
+    (field,) = json.loads(load_table(str(tmp_path / "t"))["columns"])["fields"]
     assert field["type"] == "char(3)"
     assert field["metadata"] == {"comment": "three"}
 
@@ -103,7 +102,7 @@ def test_loading_again_sees_the_newest_epoch_and_plans_keep_theirs(path: str) ->
     before = load_table(path)
     colonnade.open(path).append(rows(100))
     after = load_table(path)
-    assert (before["epoch"], after["epoch"]) == (4, 5)
+    assert (before["view"]["epoch"], after["view"]["epoch"]) == (4, 5)
     assert len(keys(scan(before, "k"))) == 30
     assert len(keys(scan(after, "k"))) == 31
 
@@ -119,12 +118,12 @@ def test_a_time_can_be_asked_for_as_text_and_as_microseconds(path: str) -> None:
     committed = colonnade.open(path).time_of(3)
     assert committed is not None
     micros = str(round(committed.timestamp() * 1_000_000))
-    assert load_table(path, timestampMicros=micros)["epoch"] == 3
-    assert load_table(path, timestampAsOf=committed.isoformat())["epoch"] == 3
+    assert load_table(path, timestampMicros=micros)["view"]["epoch"] == 3
+    assert load_table(path, timestampAsOf=committed.isoformat())["view"]["epoch"] == 3
 
 
 def test_a_replaced_table_is_found_anew_and_not_read_by_old_plans(path: str) -> None:
-    old = load_table(path)
+    old = load_table(path)["view"]
     shutil.rmtree(path)
     colonnade.create(path, SCHEMA)
     colonnade.open(path).append(rows(7))
@@ -147,7 +146,7 @@ def test_filters_leave_rowsets_out_and_say_which_of_them_do(path: str) -> None:
     loaded = load_table(path)
     odd = {"op": "ABS", "args": [{"column": ["k"]}]}
     asked = [compare(">=", 12), odd]
-    assert reads.filters({**loaded, "filters": asked}) == {"used": [True, False]}
+    assert reads.filters({"view": loaded["view"], "filters": asked}) == {"used": [True, False]}
     planned = scan(loaded, "k", filters=asked)
     assert (planned["rowsets"], planned["rows"]) == (2, 20)
     assert planned["columns"]["k"] == {"min": "i:10", "max": "i:29", "nulls": 0}
@@ -218,10 +217,10 @@ def test_a_scan_of_no_columns_still_has_its_rows(path: str) -> None:
 def test_aggregates_have_values_only_where_all_have(path: str) -> None:
     loaded = load_table(path)
     count = {"function": "count", "column": None}
-    least = {"function": "min", "column": ["v"]}
-    unknown = {"function": "max", "column": ["_row"]}
+    least = {"function": "min", "column": "v"}
+    unknown = {"function": "max", "column": "_row"}
     asked: Callable[..., dict[str, Any]] = lambda *f: reads.aggregate(  # noqa: E731
-        {**loaded, "functions": list(f)}
+        {"view": loaded["view"], "functions": list(f)}
     )
     assert asked(count, least) == {"values": [30, "s:v0"]}
     assert asked(count, unknown) == {"values": None}

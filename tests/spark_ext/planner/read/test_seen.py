@@ -16,7 +16,7 @@ from colonnade.manifests.clock import now_ms
 from colonnade.spark_ext.planner.read import reads
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.read.metadata import TABLES
-from colonnade.spark_ext.planner.write import rows as changes
+from colonnade.spark_ext.planner.write import deletes
 from colonnade.spark_ext.planner.write.writes import plan_write
 from colonnade.tableformat.write.job import WriteJob
 from tests.spark_ext.planner.read.test_reads import keys, load_table, scan
@@ -58,8 +58,8 @@ def test_answers_from_the_log_are_those_of_the_rows_at_every_time(
     for name, column in product(("count", "min", "max"), ("k", "ts", "note", None)):
         if column is None and name != "count":
             continue
-        asked = {"function": name, "column": None if column is None else [column]}
-        values = reads.aggregate({**loaded, "functions": [asked]})["values"]
+        asked = {"function": name, "column": column}
+        values = reads.aggregate({"view": loaded["view"], "functions": [asked]})["values"]
         if values is None:
             continue
         if name == "count":
@@ -89,10 +89,10 @@ def test_answers_from_the_log_are_those_of_the_rows_at_every_time(
 
 def test_all_requests_of_one_query_have_one_time_and_the_next_query_has_its_own(path: str) -> None:
     first = load({"path": path, "options": {}, "query": 71_001})
-    assert abs(first["now"] - now_ms()) < 60_000
+    assert abs(first["view"]["now"] - now_ms()) < 60_000
     assert first == load({"path": path, "options": {}, "query": 71_001})
     later = load({"path": path, "options": {}, "query": 71_002})
-    assert later["now"] >= first["now"]
+    assert later["view"]["now"] >= first["view"]["now"]
 
 
 def test_an_earlier_epoch_is_seen_at_its_own_time_unless_an_option_says_otherwise(
@@ -102,11 +102,11 @@ def test_an_earlier_epoch_is_seen_at_its_own_time_unless_an_option_says_otherwis
     written = table.time_of(3)
     assert written is not None
     pinned = load_table(path, versionAsOf="3")
-    assert pinned["now"] == round(written.timestamp() * 1000)
-    assert load_table(path, versionAsOf="3", seenAt="now")["now"] > pinned["now"]
+    assert pinned["view"]["now"] == round(written.timestamp() * 1000)
+    assert load_table(path, versionAsOf="3", seenAt="now")["view"]["now"] > pinned["view"]["now"]
     noon = round(NOON.timestamp() * 1000)
     asked = load_table(path, versionAsOf="3", seenAt="2024-05-01 12:00:00")
-    assert (asked["now"], asked["seen_at"]) == (noon, "2024-05-01 12:00:00")
+    assert (asked["view"]["now"], asked["seen_at"]) == (noon, "2024-05-01 12:00:00")
     assert sorted(keys(scan(asked, "k"))) == [*range(200)]
     with pytest.raises(colonnade.InvalidInputError, match="'soon' is not a time"):
         load_table(path, seenAt="soon")
@@ -114,7 +114,7 @@ def test_an_earlier_epoch_is_seen_at_its_own_time_unless_an_option_says_otherwis
 
 def test_a_table_in_which_nothing_expires_has_no_time(tmp_path: Path) -> None:
     colonnade.create(tmp_path / "t", pa.schema([("k", pa.int64())]))
-    assert load_table(str(tmp_path / "t"))["now"] is None
+    assert load_table(str(tmp_path / "t"))["view"]["now"] is None
 
 
 def test_deletes_and_metadata_tables_count_what_a_query_sees(path: str) -> None:
@@ -122,8 +122,8 @@ def test_deletes_and_metadata_tables_count_what_a_query_sees(path: str) -> None:
         loaded = load_table(path, seenAt=(NOON + HOUR * hours).isoformat())
         column: dict[str, Any] = {"column": ["k"]}
         tree = {"op": "<", "args": [column, {"type": "bigint", "value": "50"}]}
-        asked = {**loaded, "filters": [tree], "count_rows": "false"}
-        return bool(changes.can_delete(asked)["unread"])
+        asked = {"view": loaded["view"], "filters": [tree], "count_rows": "false"}
+        return bool(deletes.can_delete(asked)["yes"])
 
     assert not may_delete(0)
     assert may_delete(11), "all rows of that RowSet have expired"
@@ -137,16 +137,7 @@ def test_a_statement_has_one_time_from_its_scan_to_its_commit(path: str) -> None
     def statement(query: int) -> tuple[Any, Any]:
         asked = {"path": path, "options": {}, "query": query}
         read = load(asked)
-        planned = plan_write(
-            {
-                **asked,
-                "schema": read["schema"],
-                "overwrite": False,
-                "seen": read,
-                "design": None,
-                "where": None,
-            }
-        )
+        planned = plan_write({**asked, "columns": read["columns"], "seen": read["view"]})
         return read["decided"], WriteJob.model_validate_json(planned["job"]).time
 
     (scanned, planned), (later, _) = statement(71), statement(72)

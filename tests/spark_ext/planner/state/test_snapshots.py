@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -12,7 +13,9 @@ import colonnade
 from colonnade import ArrowTable
 from colonnade.manifests.store import MemoryStore, StoreAddress, open_store
 from colonnade.spark_ext.planner.catalog import databases
-from colonnade.spark_ext.planner.operations import LOOKING, OPS
+from colonnade.spark_ext.planner.messages.base import Done, Operation, Question
+from colonnade.spark_ext.planner.messages.envelope import Envelope
+from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.server import answer
 from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS, Recent, Snapshots
 from tests.far_store import FarStore
@@ -112,19 +115,22 @@ def test_whether_a_table_exists_costs_one_look_or_none_in_a_query_that_has_looke
     args = {"path": address.url}
     SNAPSHOTS.head(address)
     proxy.seen.clear()
-    assert databases.table_exists({**args, "query": 7}) == {"exists": True}
+    assert databases.table_exists({**args, "query": 7}) == {"yes": True}
     assert [seen.method for seen in proxy.seen] == ["GET"]
-    assert databases.table_exists({**args, "query": 7}) == {"exists": True}
+    assert databases.table_exists({**args, "query": 7}) == {"yes": True}
     assert len(proxy.seen) == 1
 
 
 def test_only_operations_that_change_no_table_keep_the_looks_of_a_query() -> None:
-    assert OPS.keys() >= LOOKING
-    assert not {name for name in LOOKING if name.startswith(("commit", "delete", "drop", "call"))}
-    for name in LOOKING | {"commit_write", "call_procedure"}:
+    looking = {name for name, op in OPS.items() if issubclass(op.request, Question)}
+    assert not {name for name in looking if name.startswith(("commit", "delete", "drop", "call"))}
+    for name in ("load", "describe", "commit_write", "call_procedure"):
+        request = OPS[name].request.model_construct
+        does_nothing = Operation(OPS[name].request, Done, lambda _: Done())
         before = SNAPSHOTS._changes
-        answer({name: lambda args: {}}, {"id": 1, "op": name, "args": {}})
-        assert (SNAPSHOTS._changes > before) == (name not in LOOKING)
+        with patch.object(OPS[name].request, "model_validate", lambda args, new=request: new()):
+            answer({name: does_nothing}, Envelope(id=1, op=name, args={}))
+        assert (SNAPSHOTS._changes > before) == (name not in looking)
 
 
 @pytest.mark.timeout(900)

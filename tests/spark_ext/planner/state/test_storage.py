@@ -14,6 +14,7 @@ import colonnade
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.store import address
 from colonnade.spark_ext.options import parse_read_options, parse_write_options
+from colonnade.spark_ext.planner.messages.envelope import Envelope
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.server import answer
 from colonnade.spark_ext.pyspark_types import to_spark
@@ -57,17 +58,11 @@ def table() -> colonnade.ArrowTable:
 
 def ask(op: str, args: dict[str, Any], storage: dict[str, str] | None = OPTIONS) -> dict[str, Any]:
     """Send a request as the jar does. Its reply shows no secret, whatever it is."""
-    request: dict[str, Any] = {"id": 1, "op": op, "args": args}
-    if storage is not None:
-        request["storage"] = storage
-    reply = answer(OPS, json.loads(json.dumps(request)))
+    sent = json.loads(json.dumps(args))
+    reply = answer(OPS, Envelope(id=1, op=op, args=sent, storage=storage or {}))
     assert SECRET.encode() not in reply
     told: dict[str, Any] = json.loads(reply)
     return told
-
-
-def state_of(loaded: dict[str, Any]) -> dict[str, Any]:
-    return {name: loaded[name] for name in ("url", "options", "database", "id", "epoch")}
 
 
 def schema_json() -> str:
@@ -81,20 +76,15 @@ def test_a_table_is_read_and_written_with_options_of_the_session_or_of_the_table
     session = None if of_table else OPTIONS
     own = {f"storage.{name}": value for name, value in OPTIONS.items()} if of_table else {}
     loaded = ask("load", {"path": PATH, "options": own}, session)["result"]
-    scan = ask("scan", {**state_of(loaded), **SCAN}, session)["result"]
+    scan = ask("scan", {"view": loaded["view"], **SCAN}, session)["result"]
     assert scan["rows"] == 100
     assert "vault://lake" in scan["tasks"][0]
-    seen = {name: loaded[name] for name in ("database", "id", "epoch")}
-    planned = ask(
-        "plan_write",
-        {"path": PATH, "options": own, "seen": seen, "schema": schema_json()}
-        | {"overwrite": False, "design": None, "where": None},
-        session,
-    )["result"]
+    args = {"path": PATH, "options": own, "seen": loaded["view"], "columns": schema_json()}
+    planned = ask("plan_write", args, session)["result"]
     entries = write_rows(WriteJob.model_validate_json(planned["job"]), ROWS.to_batches())
     sent = {"job": planned["job"], "database": planned["database"]}
     sent["messages"] = [encode_entries(entries).decode()]
-    assert ask("commit_write", sent, session)["result"]["epoch"] == loaded["epoch"] + 1
+    assert ask("commit_write", sent, session)["result"]["epoch"] == loaded["view"]["epoch"] + 1
     assert table.scan().to_arrow().num_rows == 200
 
 
@@ -103,9 +93,9 @@ def test_requests_with_a_name_of_an_ended_planner_use_the_options_of_the_session
 ) -> None:
     loaded = ask("load", {"path": PATH, "options": {}})["result"]
     monkeypatch.setattr(address._REGISTRY, "_held", {})
-    told = ask("scan", {**state_of(loaded), **SCAN}, None)["error"]
+    told = ask("scan", {"view": loaded["view"], **SCAN}, None)["error"]
     assert "storage options of vault://lake are not known" in told["message"]
-    assert ask("scan", {**state_of(loaded), **SCAN})["result"]["rows"] == 100
+    assert ask("scan", {"view": loaded["view"], **SCAN})["result"]["rows"] == 100
 
 
 @pytest.mark.parametrize(
@@ -116,7 +106,7 @@ def test_requests_with_a_name_of_an_ended_planner_use_the_options_of_the_session
         ("list_tables", {"path": "vault://lake"}),
         ("metadata", {"path": PATH, "name": "history"}),
         ("metadata", {"path": PATH, "name": "rowsets"}),
-        ("alter_table", {"path": PATH, "changes": [{"kind": "comment", "comment": "new"}]}),
+        ("alter_table", {"path": PATH, "changes": [{"kind": "comment_table", "comment": "new"}]}),
         ("rename_table", {"path": PATH, "name": "u", "any_case": False}),
         ("drop_table", {"path": PATH}),
         ("create_database", {"path": "vault://other"}),
@@ -137,7 +127,7 @@ def test_every_operation_on_a_path_needs_and_gets_the_options(
 def test_a_local_path_ignores_the_options_of_the_session_and_refuses_its_own(tmp_path: Any) -> None:
     colonnade.create(str(tmp_path / "t"), ROWS.schema)
     asked = {"path": str(tmp_path / "t"), "options": {}}
-    assert ask("load", asked)["result"]["options"] == ""
+    assert ask("load", asked)["result"]["view"]["options"] == ""
     told = ask("load", {**asked, "options": {"storage.key": SECRET}})["error"]
     assert "takes no storage options; leave ['key'] out" in told["message"]
 

@@ -52,7 +52,7 @@ def test_operations_that_do_not_belong_to_a_transaction_are_refused_within_it(
 ) -> None:
     writes.commit_write(written(planned(tmp_path / "a")))
     writes.commit_write(written(planned(tmp_path / "b")))
-    change = {"kind": "set", "properties": {"x": "y"}}
+    change = {"kind": "set_properties", "set": {"x": "y"}, "remove": []}
     others: list[tuple[Callable[[dict[str, Any]], Any], dict[str, Any]]] = [
         (databases.OPS["create_database"], {"path": str(tmp_path / "c")}),
         (databases.OPS["drop_database"], {"path": str(tmp_path / "b"), "cascade": True}),

@@ -52,13 +52,12 @@ class Update:
     def __init__(self, path: Path, *columns: str, reads_columns: int = 1) -> None:
         self.table = colonnade.open(path)
         state = load({"path": str(path), "options": {}})
-        seen = {name: state[name] for name in ("database", "id", "epoch")}
         schema = declared_json(self.table._state.schema)
-        plan = planned(path, schema=schema, seen=seen)
+        plan = planned(path, columns=schema, seen=state["view"])
         self.args: dict[str, Any] = {
             "job": plan["job"],
             "database": plan["database"],
-            "epoch": state["epoch"],
+            "seen": state["view"],
             "counted": True,
             "columns": list(columns or ("n",)),
             "filters": [],
@@ -67,14 +66,14 @@ class Update:
         }
 
     def candidates(self) -> list[int]:
-        found: list[int] = column_updates.updated_rowsets(self.args)["rowsets"]
+        found: list[int] = column_updates.updated_rowsets({"update": self.args})["rowsets"]
         return found
 
     def choose(self, counts: dict[int, int] | None) -> tuple[list[int], list[int]]:
         """The RowSets whose columns are replaced, and the RowSets whose rows move."""
         given = None if counts is None else {str(n): count for n, count in counts.items()}
-        self.chosen = column_updates.choose_columns({**self.args, "counts": given})
-        return [each["id"] for each in self.chosen["rowsets"]], self.chosen.get("others", [])
+        self.chosen = column_updates.choose_columns({"update": self.args, "counts": given})
+        return [each["id"] for each in self.chosen["rowsets"]], self.chosen["others"]
 
     def commit(self, least: int = 0) -> dict[str, Any]:
         """Add one to `n` of the rows from `least` on, in the chosen RowSets."""
@@ -86,9 +85,10 @@ class Update:
             "asked": self.chosen["asked"],
             "reports": [self._write(each, least) for each in rowsets],
         }
-        assert epoch == self.args["epoch"]
+        assert epoch == self.args["seen"]["epoch"]
+        said = {name: self.args[name] for name in ("job", "database", "filters")}
         return rows.commit_rows(
-            {**self.args, "messages": [], "kind": "update", "keys": None, "columns": columns}
+            {**said, "messages": [], "kind": "update", "keys": None, "columns": columns}
         )
 
     def _write(self, rowset: LiveRowSet, least: int) -> str:
@@ -182,7 +182,7 @@ def test_columns_that_decide_more_than_their_own_values_are_never_replaced(
 
 def test_a_statement_that_read_another_epoch_than_its_job_moves_rows(path: Path) -> None:
     update = Update(path)
-    update.args["epoch"] -= 1
+    update.args["seen"]["epoch"] -= 1
     assert update.candidates() == []
     assert update.choose(None)[0] == []
 
@@ -238,7 +238,7 @@ def test_a_commit_beside_a_change_of_its_column_changes_nothing_and_says_if_rows
     meddle(colonnade.open(path))
     before = colonnade.open(path).epoch
     if moves:
-        assert "repeat it" in update.commit(least)["conflict"]
+        assert "repeat it" in update.commit(least)["refused"]
     else:
         with pytest.raises(ConflictError):
             update.commit(least)

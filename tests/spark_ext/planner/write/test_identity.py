@@ -194,7 +194,7 @@ def test_a_value_that_one_task_gets_and_another_one_brings_is_refused(
     column = WriteJob.model_validate_json(planned).target.table_schema.fields[0].id
     one = entries(planned, *draw(planned, 3))
     other = entries(planned, -7, given)
-    note_identity({"job": planned, "column": column, "given": str(given)})
+    note_identity({"job": planned, "column": column, "farthest": str(given)})
     messages = [encode_entries(each).decode() for each in (one, other)]
     commit = {"job": planned, "messages": messages, "database": None}
     if given <= 3:

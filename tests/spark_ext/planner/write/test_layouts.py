@@ -21,25 +21,23 @@ SCHEMA = json.dumps(
         ],
     }
 )
-IDENTITY = {"transform": "identity", "column": "a", "argument": None}
+IDENTITY = {"transform": "identity", "column": ["a"], "argument": None}
 PLAIN: dict[str, Any] = {
-    "schema": SCHEMA,
-    "cluster_by": [],
-    "partitioning": [],
+    "columns": SCHEMA,
+    "layout": {},
     "properties": {},
-    "comment": None,
     "replace": True,
 }
 STATED: dict[str, list[dict[str, Any]]] = {
-    "partitionBy": [{"partitioning": [IDENTITY]}],
-    "sortKey": [{"cluster_by": [["a"]]}, {"properties": {"sortKey": "a"}}],
+    "partitionBy": [{"layout": {"partitioning": [IDENTITY]}}],
+    "sortKey": [{"layout": {"cluster_by": [["a"]]}}, {"properties": {"sortKey": "a"}}],
     "primaryKey": [{"properties": {"primaryKey": "a"}}],
 }
 
 
 def planned(path: Path, design: dict[str, Any], **options: str) -> dict[str, Any]:
-    args = {"path": str(path), "seen": None, "schema": SCHEMA, "options": options}
-    return plan_write({**args, "design": PLAIN | design, "overwrite": False, "where": None})
+    args = {"path": str(path), "columns": SCHEMA, "options": options}
+    return plan_write({**args, "design": PLAIN | design})
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def make(path: Path, **properties: str) -> ArrowTable:
 
 def ask(path: str, names: list[str], **options: str) -> dict[str, Any]:
     loaded = load({"path": path, "options": {}})
-    args = {"path": path, "seen": loaded, "names": names, "options": options}
+    args = {"path": path, "seen": loaded["view"], "names": names, "options": options}
     return columns_given(args)
 
 
@@ -41,29 +41,21 @@ def plan(path: str, given: Any, **options: str) -> WriteJob:
 def planned(path: str, given: Any, new: dict[str, str], **options: str) -> dict[str, Any]:
     """The plan of a write that brings `new` columns."""
     loaded = load({"path": path, "options": {}})
-    fields = json.loads(loaded["schema"])["fields"]
+    fields = json.loads(loaded["columns"])["fields"]
     for name, kind in new.items():
         fields.append({"name": name, "type": kind, "nullable": True, "metadata": {}})
     columns = json.dumps({"type": "struct", "fields": fields})
-    args = {
-        "path": path,
-        "schema": columns,
-        "options": options,
-        "seen": loaded,
-        "design": None,
-        "overwrite": False,
-        "where": None,
-        "given": given,
-        "evolving": {"columns": columns, "by_name": True} if new else None,
-    }
+    evolving = {"columns": columns, "by_name": True} if new else None
+    seen = {**loaded["view"], "evolving": evolving}
+    args = {"path": path, "columns": columns, "options": options, "seen": seen, "given": given}
     return plan_write(args)
 
 
 def test_columns_that_were_not_given_may_be_null_until_rows_merge(tmp_path: Path) -> None:
     path = make(tmp_path / "t").path
     found = ask(path, ["ID"], **MERGE)
-    assert found["given"] == {"columns": ["ID"], "checked": True}
-    fields = json.loads(found["schema"])["fields"]
+    assert found["given"] == {"columns": ["ID"], "checked": True, "keys": None}
+    fields = json.loads(found["columns"])["fields"]
     assert [(each["name"], each["nullable"]) for each in fields] == [("id", False), ("v", True)]
     job = plan(path, found["given"], **MERGE)
     assert job.incoming_columns == (1,)
@@ -130,7 +122,8 @@ def test_rows_that_bring_a_column_meet_the_state_before_their_slot(
     entries = write_rows(job, pa.table({"id": [2], "more": [5]}).to_batches())
     if beside:
         table.update({"v": "'new'"}, "id = 2")
-    commit_write({**plan, "messages": [encode_entries(entries).decode()]})
+    names = {name: plan[name] for name in ("job", "database")}
+    commit_write({**names, "messages": [encode_entries(entries).decode()]})
     table.refresh()
     assert table.get(2) == {"id": 2, "v": "new" if beside else "b", "more": 5}
     assert table.get(1) == {"id": 1, "v": "a", "more": None}
@@ -138,8 +131,9 @@ def test_rows_that_bring_a_column_meet_the_state_before_their_slot(
 
 def ask_merge(path: str, names: list[str], **more: Any) -> Any:
     loaded = load({"path": path, "options": {}})
-    args = {"path": path, "seen": loaded, "names": names, "options": {}, "keys": ["id"]}
-    return merge_by_key({**args, "evolving": None, "bytes": 1, "most": None, **more})["given"]
+    seen = {**loaded["view"], "evolving": more.pop("evolving", None)}
+    args = {"path": path, "seen": seen, "names": names, "options": {}, "keys": ["id"]}
+    return merge_by_key({**args, "bytes": 1, "most": None, **more})["given"]
 
 
 def test_a_merge_by_the_key_states_its_columns(tmp_path: Path) -> None:

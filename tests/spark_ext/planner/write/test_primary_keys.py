@@ -14,6 +14,8 @@ from colonnade import ArrowTable, InvalidInputError
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.catalog.alterations import alteration
+from colonnade.spark_ext.planner.messages.changes import SetProperties
+from colonnade.spark_ext.planner.messages.clauses import Design
 from colonnade.spark_ext.planner.write.writes import commit_write, table_design
 from colonnade.spark_ext.table_design import TableDesign
 from colonnade.spark_ext.write_plan import plan_spark_write
@@ -95,20 +97,17 @@ def test_statements_describe_a_key_as_a_property(tmp_path: Path) -> None:
     spark = {"type": "struct", "fields": []}
     field = {"name": "id", "type": "long", "nullable": True, "metadata": {}}
     args: dict[str, Any] = {
-        "schema": json.dumps({**spark, "fields": [field]}),
+        "columns": json.dumps({**spark, "fields": [field]}),
+        "layout": {},
         "properties": {"primaryKey": "id", "a": "b"},
-        "cluster_by": [],
-        "comment": None,
-        "replace": False,
     }
-    design = table_design(args)
+    design = table_design(Design.model_validate(args))
     assert isinstance(design, TableDesign)
     assert (design.primary_key, design.properties) == (("id",), {"a": "b"})
     table = make(tmp_path / "t", properties={"onDuplicate": "ignore"})
     assert shown_properties(table._state) == {"onDuplicate": "ignore", "primaryKey": "id"}
-    change = {"kind": "properties", "set": {"primaryKey": "id, v"}, "remove": []}
-    found = alteration(change)
+    found = alteration(SetProperties(set={"primaryKey": "id, v"}, remove=()))
     assert isinstance(found, SetPrimaryKey)
     assert found.columns == ("id", "v")
-    change = {"kind": "properties", "set": {}, "remove": ["primaryKey"]}
+    change = SetProperties(set={}, remove=("primaryKey",))
     assert isinstance(alteration(change), DropPrimaryKey)

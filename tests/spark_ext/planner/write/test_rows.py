@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
     StoreError,
 )
+from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner import outdated
@@ -32,7 +34,7 @@ from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.state import snapshots
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.spark_ext.planner.state.unsent import Unsent
-from colonnade.spark_ext.planner.write import commits, rows, writes
+from colonnade.spark_ext.planner.write import base, commits, deletes, rows, writes
 from tests.faults import Fault, FaultyStore
 from tests.spark_ext.planner.catalog.test_databases import ids, planned, written
 
@@ -55,13 +57,20 @@ def compare(operator: str, value: int | None) -> dict[str, Any]:
 
 
 def is_whole(path: Path, *filters: dict[str, Any]) -> bool:
-    state = load({"path": str(path), "options": {}})
-    names = ("url", "database", "epoch", "id")
-    return bool(
-        rows.can_delete({n: state[n] for n in names} | {"filters": filters, "count_rows": "false"})[
-            "unread"
-        ]
-    )
+    asked = {"view": seen(path), "filters": filters, "count_rows": "false"}
+    return bool(deletes.can_delete(asked)["yes"])
+
+
+def seen(path: Path) -> dict[str, Any]:
+    """The view of a statement that has loaded the table."""
+    view: dict[str, Any] = load({"path": str(path), "options": {}})["view"]
+    return view
+
+
+def deletion(path: Path, *filters: dict[str, Any], **said: str) -> dict[str, Any]:
+    """The request of a DELETE, under an id of its own."""
+    args = {"path": str(path), "seen": seen(path), "filters": filters, "options": {}}
+    return {**args, "transaction": new_transaction_id(), **said}
 
 
 def message(deleted: dict[int, list[int]]) -> str:
@@ -92,9 +101,8 @@ def test_only_what_the_bounds_decide_is_deleted_without_tasks(
 
 
 def test_a_delete_that_is_sent_twice_lands_once(path: Path) -> None:
-    plan = planned(path)
-    job = {"job": plan["job"], "database": plan["database"]}
-    epochs = [rows.delete_where({**job, "filters": [compare(">=", 3)]})["epoch"] for _ in range(2)]
+    request = deletion(path, compare(">=", 3))
+    epochs = [deletes.delete_where(request)["epoch"] for _ in range(2)]
     assert epochs == [3, 3]
     assert ids(path) == [1, 2]
 
@@ -117,6 +125,7 @@ def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
 def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know as much of commits as a planner that has just replaced another one."""
     unsent = Unsent()
+    unsent._again = ContextVar("again", default=True)
     for module in (commits, outdated, writes):
         monkeypatch.setattr(module, "UNSENT", unsent)
 
@@ -131,16 +140,11 @@ def outlive(path: Path) -> None:
     other.vacuum(0, retain_epochs=1, force=True, trust_clock=True)
 
 
-@pytest.mark.parametrize("statement", ["append", "delete"])
 def test_a_statement_that_retention_overtakes_before_it_was_sent_is_a_conflict(
-    path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def commit(plan: dict[str, Any]) -> None:
-        if statement == "append":
-            writes.commit_write(written(plan, pa.table({"id": [7], "name": ["x"]})))
-        else:
-            where = {"filters": [compare(">=", 3)], "count_rows": "false"}
-            rows.delete_where({"job": plan["job"], "database": plan["database"], **where})
+        writes.commit_write(written(plan, pa.table({"id": [7], "name": ["x"]})))
 
     load({"path": str(path), "options": {}})
     plan, known = planned(path), planned(path, transaction="0123456789abcdef" * 2)
@@ -162,26 +166,18 @@ def test_an_object_that_retention_removes_during_a_read_is_not_damage(
 ) -> None:
     colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
     fresh = Snapshots()
-    for module in (reads, rows, writes):
+    for module in (reads, rows, deletes, writes, base):
         monkeypatch.setattr(module, "SNAPSHOTS", fresh)
-    state = load({"path": str(path), "options": {}})
-    plan, sent = planned(path), planned(path, transaction="0123456789abcdef" * 2)
+    sent = deletion(path, compare(">=", 3))
+    asked = {"view": seen(path), "filters": [compare(">=", 3)], "count_rows": "false"}
     outlive(path)
-    names = ("url", "database", "epoch", "id")
     with pytest.raises(NotFoundError, match="Epoch 2 of .* was removed by retention"):
-        OPS["can_delete"](
-            {n: state[n] for n in names} | {"filters": [compare(">=", 3)], "count_rows": "false"}
-        )
-
-    def delete(plan: dict[str, Any]) -> None:
-        job = {"job": plan["job"], "database": plan["database"]}
-        OPS["delete_where"](job | {"filters": [compare(">=", 3)], "count_rows": "false"})
-
-    for _ in range(2):
-        with pytest.raises(ConflictError, match="was removed by retention; read the table again"):
-            delete(plan)
+        OPS["can_delete"](asked)
+    with pytest.raises(ConflictError, match="was removed by retention; read the table again"):
+        OPS["delete_where"](sent)
+    forget_plans(monkeypatch)
     with pytest.raises(CommitUnknownError, match="by retention; look for transaction"):
-        delete(sent)
+        OPS["delete_where"](sent)
     assert ids(path) == [1, 2, 3, 4, 9]
 
 
@@ -190,9 +186,7 @@ Commit = tuple[str, dict[str, Any]]
 
 
 def delete(path: Path, value: int = 3) -> Commit:
-    plan = planned(path)
-    job = {"job": plan["job"], "database": plan["database"]}
-    return "delete_where", {**job, "filters": [compare("=", value)]}
+    return "delete_where", deletion(path, compare("=", value))
 
 
 def merge(path: Path) -> Commit:
@@ -228,9 +222,9 @@ COMMITS = [delete, merge, some_overwritten, insert_by_merge, overwrite, append]
 def fail(monkeypatch: pytest.MonkeyPatch, url: str, call: int) -> FaultyStore:
     """Fail the call of this number of those that evaluate and commit a statement."""
     store, fresh = FaultyStore(open_store(url), {call: Fault.FAIL_BEFORE}), Snapshots()
-    for module in (rows, writes):
+    for module in (rows, deletes, writes, base):
         monkeypatch.setattr(module, "SNAPSHOTS", fresh)
-    for module in (commits, rows, snapshots):
+    for module in (commits, deletes, snapshots):
         monkeypatch.setattr(module, "open_store", lambda _: store)
     return store
 
@@ -277,13 +271,12 @@ def test_a_delete_that_has_landed_is_found_although_its_rows_are_damaged(path: P
     for file in path.rglob("*"):
         if file.is_file() and "_manifest" not in file.parts:
             file.write_bytes(b"")
+    _, other = delete(path, 600)
+    with pytest.raises(CorruptionError):
+        OPS[operation](other)
     with pytest.MonkeyPatch.context() as patch:
         forget_plans(patch)
         assert OPS[operation](args)["epoch"] == landed
-        _, other = delete(path, 600)
-        with pytest.raises(CorruptionError):
-            OPS[operation](other)
-        forget_plans(patch)
         with pytest.raises(CommitUnknownError, match="look for it in the history"):
             OPS[operation](other)
 
@@ -299,9 +292,7 @@ def test_the_oldest_of_many_uncommitted_plans_are_forgotten() -> None:
 
 def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: Path) -> None:
     transaction = "0123456789abcdef" * 2
-    plan = planned(path, transaction=transaction)
-    job = {"job": plan["job"], "database": plan["database"], "filters": [compare(">=", 3)]}
-    rows.delete_where(job)
+    deletes.delete_where(deletion(path, compare(">=", 3), transaction=transaction))
     counts = colonnade.open(path)._find_counts(transaction, 2)
     assert (counts.epoch, counts.rows_deleted) == (3, 2)
     assert colonnade.open(path)._find_counts("f" * 32, 2).rows_deleted == 0

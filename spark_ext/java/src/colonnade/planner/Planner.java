@@ -1,5 +1,10 @@
 package colonnade.planner;
 
+import colonnade.planner.messages.Envelope;
+import colonnade.planner.messages.MessageJson;
+import colonnade.planner.messages.Once;
+import colonnade.planner.messages.Procedures;
+import colonnade.planner.messages.Request;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,8 +24,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * several threads run concurrently.
  *
  * <p>If the process ends, it is replaced and its requests are sent again, except those of {@link
- * #callOnce}. All other requests are safe to repeat, because a commit carries its own transaction
- * id and base (docs/spec/epoch-log.md).
+ * Once}. All other requests are safe to repeat, because a commit carries its own transaction id and
+ * base (docs/spec/epoch-log.md).
  */
 public final class Planner {
   /** The version of this jar. The Python package must have the same version. */
@@ -57,32 +62,12 @@ public final class Planner {
   private Planner() {}
 
   /** Calls {@link #request}, for callers that may not declare checked exceptions. */
-  public static JsonNode call(String op, Map<String, ?> args) {
+  public static <R extends Record> R call(Request<R> request) {
     try {
-      return request(op, args);
+      return request(request);
     } catch (ColonnadeException error) {
       throw error.unchecked();
     }
-  }
-
-  /**
-   * Calls {@link #call} for an operation that is not safe to repeat. The request is never sent
-   * again.
-   */
-  public static JsonNode callOnce(String op, Map<String, ?> args) {
-    try {
-      return request(op, args, false);
-    } catch (ColonnadeException error) {
-      throw error.unchecked();
-    }
-  }
-
-  /**
-   * Returns the result of one operation of the planner, or throws its error with the same code and
-   * sentence.
-   */
-  public static JsonNode request(String op, Map<String, ?> args) throws ColonnadeException {
-    return request(op, args, true);
   }
 
   /** Returns the current transaction of the session, or null. */
@@ -111,20 +96,20 @@ public final class Planner {
     return found;
   }
 
-  private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
-      throws ColonnadeException {
+  /**
+   * Returns the reply to a request, or throws the planner's error with the same code and sentence.
+   */
+  public static <R extends Record> R request(Request<R> request) throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
-    String metadata = SparkSession.active().conf().get(USER_METADATA, null);
-    PlannerProcess.Author author = new PlannerProcess.Author(user(), metadata);
-    String transaction = transaction();
-    PlannerProcess.Stores stores = new PlannerProcess.Stores(storage(), HadoopSettings.ofStores());
+    Envelope envelope = envelope(request);
+    String op = envelope.op();
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {
-        return result(process.request(op, args, author, transaction, stores));
+        return MessageJson.readReply(result(process.request(envelope, attempt > 1)), request);
       } catch (PlannerProcess.Gone gone) {
         process.stop();
-        if (gone.wasAsked() && !repeatable) {
+        if (gone.wasAsked() && request instanceof Once) {
           String sentence =
               String.format(
                   "The planner ended while it ran %s%s: see whether that was done before you run"
@@ -146,16 +131,28 @@ public final class Planner {
     }
   }
 
-  /**
-   * Returns what the session's planner currently reports about itself, and the name of its log
-   * file.
-   */
-  public static Map<String, String> describe() throws ColonnadeException {
-    Map<String, String> facts = new HashMap<>();
-    JsonNode answer = request("describe", Map.of());
-    answer.fieldNames().forEachRemaining(name -> facts.put(name, answer.get(name).asText()));
-    facts.put("log", LOG.file().getPath());
-    return facts;
+  /** Returns a request with what the planner needs of the session. */
+  private static Envelope envelope(Request<?> request) {
+    return new Envelope(
+        0,
+        MessageJson.nameOf(request.getClass()),
+        MessageJson.tree(request),
+        user(),
+        SparkSession.active().conf().get(USER_METADATA, null),
+        transaction(),
+        storage(),
+        HadoopSettings.ofStores(),
+        false);
+  }
+
+  /** Returns what the session's planner currently reports about itself. */
+  public static Procedures.Description describe() throws ColonnadeException {
+    return request(new Procedures.Describe());
+  }
+
+  /** Returns the path of the file with the planners' log. */
+  public static String log() throws ColonnadeException {
+    return LOG.file().getPath();
   }
 
   private static JsonNode result(JsonNode reply) throws ColonnadeException {

@@ -1,5 +1,7 @@
 package colonnade.planner;
 
+import colonnade.planner.messages.Envelope;
+import colonnade.planner.messages.MessageJson;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -8,7 +10,6 @@ import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -118,55 +119,13 @@ final class PlannerProcess {
     return gone;
   }
 
-  /**
-   * How a session reaches its stores: its storage options, and its settings for Hadoop. They hold
-   * secrets, and travel nowhere but over the pipe.
-   */
-  record Stores(Map<String, String> storage, Map<String, String> hadoop) {
-    /** Names nothing, because a record's own text would show the secrets. */
-    @Override
-    public String toString() {
-      return "Stores";
-    }
-
-    private void addTo(Map<String, Object> request) {
-      if (!storage.isEmpty()) {
-        request.put("storage", storage);
-      }
-      if (!hadoop.isEmpty()) {
-        request.put("hadoop", hadoop);
-      }
-    }
-  }
-
-  /** The user of a session, and the text that it gives to each of its epochs, or null. */
-  record Author(String user, String metadata) {
-    private void addTo(Map<String, Object> request) {
-      request.put("user", user);
-      if (metadata != null) {
-        request.put("metadata", metadata);
-      }
-    }
-  }
-
-  /**
-   * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
-   * is the transaction of the request, or null. {@code author} is whom it works for.
-   */
-  JsonNode request(
-      String op, Map<String, ?> args, Author author, String transaction, Stores stores)
-      throws Gone, InterruptedException {
+  /** Sends one request and waits for its reply, which has {@code result} or {@code error}. */
+  JsonNode request(Envelope request, boolean again) throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
     CompletableFuture<JsonNode> reply = new CompletableFuture<>();
     waiting.put(id, reply);
     try {
-      Map<String, Object> request = new HashMap<>(Map.of("id", id, "op", op, "args", args));
-      author.addTo(request);
-      if (transaction != null) {
-        request.put("within", transaction);
-      }
-      stores.addTo(request);
-      send(Json.write(request));
+      send(Json.write(MessageJson.tree(request.sent(id, again))));
       return reply.get();
     } catch (IOException error) {
       throw new Gone(false, error);

@@ -3,6 +3,7 @@ package colonnade.source;
 import colonnade.catalog.SessionExtension;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Procedures.Description;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -57,7 +58,12 @@ public final class DoctorSource implements TableProvider, DataSourceRegister {
     facts.put("extension", Boolean.toString(SessionExtension.isInUse()));
     facts.put("workers.python", workersPython());
     try {
-      Planner.describe().forEach((name, value) -> facts.put("planner." + name, value));
+      Description planner = Planner.describe();
+      facts.put("planner.version", planner.version());
+      facts.put("planner.protocol", Long.toString(planner.protocol()));
+      facts.put("planner.pid", Long.toString(planner.pid()));
+      facts.put("planner.python", planner.python());
+      facts.put("planner.log", Planner.log());
     } catch (ColonnadeException error) {
       facts.put("planner.error", error.getMessage());
     }

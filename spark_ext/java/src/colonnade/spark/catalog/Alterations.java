@@ -1,12 +1,15 @@
 package colonnade.spark.catalog;
 
+import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.AlterTable;
+import colonnade.planner.messages.Changes;
+import colonnade.planner.messages.Changes.Change;
+import colonnade.planner.messages.Clauses.Constraint;
 import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.sink.ColonnadeTable;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.connector.catalog.DefaultValue;
@@ -25,19 +28,19 @@ final class Alterations {
     if (Caller.isSchemaEvolution()) {
       return EvolvedTable.of(path, of(path, changes));
     }
-    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(path, changes)));
+    Planner.call(new AlterTable(path, of(path, changes)));
     ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
     CachedReads.refresh(altered.path());
     return altered;
   }
 
-  private static List<Map<String, Object>> of(String path, TableChange... changes) {
+  private static List<Change> of(String path, TableChange... changes) {
     return Arrays.stream(changes).map(change -> of(path, change)).toList();
   }
 
-  private static Map<String, Object> of(String path, TableChange change) {
+  private static Change of(String path, TableChange change) {
     if (change instanceof TableChange.ColumnChange column) {
-      return ofColumn(path, column);
+      return ofColumn(path, column, List.of(column.fieldNames()));
     }
     if (change instanceof TableChange.SetProperty set) {
       return property(set.property(), set.value());
@@ -46,108 +49,101 @@ final class Alterations {
       return property(remove.property(), null);
     }
     if (change instanceof TableChange.ClusterBy cluster) {
-      List<List<String>> columns =
+      return new Changes.ClusterBy(
           Arrays.stream(cluster.clusteringColumns())
               .map(column -> List.of(column.fieldNames()))
-              .toList();
-      return alteration("cluster_by", "columns", columns);
+              .toList());
     }
     if (change instanceof TableChange.AddConstraint add) {
       return ofConstraint(ColonnadeTable.load(path, Map.of()), add);
     }
     if (change instanceof TableChange.DropConstraint drop) {
-      return alteration("drop_constraint", "name", drop.name(), "if_exists", drop.ifExists());
+      return new Changes.DropConstraint(drop.name(), drop.ifExists());
     }
-    return alteration("other", "what", "support for " + change.getClass().getSimpleName());
+    throw unsupported(change);
   }
 
   /** Says at which epoch all rows meet the constraint. */
-  private static Map<String, Object> ofConstraint(
-      ColonnadeTable table, TableChange.AddConstraint change) {
-    Map<String, Object> found = alteration("add_constraint");
-    found.putAll(Constraints.of(change.constraint(), table.schema()));
-    String epoch = change.validatedTableVersion();
-    found.put("epoch", epoch == null ? Constraints.checked(table, change.constraint()) : epoch);
-    return found;
+  private static Change ofConstraint(ColonnadeTable table, TableChange.AddConstraint change) {
+    Constraint stated = Constraints.of(change.constraint(), table.schema());
+    String validated = change.validatedTableVersion();
+    long epoch =
+        validated == null
+            ? Constraints.checked(table, change.constraint())
+            : Long.parseLong(validated);
+    return new Changes.AddConstraint(
+        stated.name(), stated.condition(), stated.columns(), epoch);
   }
 
-  private static Map<String, Object> property(String name, String value) {
+  private static Change property(String name, String value) {
     if (name.equals(TableCatalog.PROP_COMMENT)) {
-      return alteration("comment", "comment", value);
+      return new Changes.CommentTable(value);
     }
     if (name.equals(TableCatalog.PROP_LOCATION)) {
-      return alteration("location");
+      throw refusal(
+          "The location of a table cannot be changed: it is where the table's files are.");
     }
-    Map<String, String> set = value == null ? Map.of() : Map.of(name, value);
-    List<String> remove = value == null ? List.of(name) : List.of();
-    return alteration("properties", "set", set, "remove", remove);
+    return value == null
+        ? new Changes.SetProperties(Map.of(), List.of(name))
+        : new Changes.SetProperties(Map.of(name, value), List.of());
   }
 
-  private static Map<String, Object> ofColumn(String path, TableChange.ColumnChange change) {
-    Map<String, Object> found =
-        change instanceof TableChange.UpdateColumnDefaultValue update
-            ? defaultAlteration(path, update)
-            : columnAlteration(change);
-    found.put("column", new ArrayList<>(List.of(change.fieldNames())));
-    return found;
-  }
-
-  private static Map<String, Object> columnAlteration(TableChange.ColumnChange change) {
+  private static Change ofColumn(
+      String path, TableChange.ColumnChange change, List<String> column) {
     if (change instanceof TableChange.AddColumn add) {
-      Map<String, Object> found = placed("add_column", add.position());
-      found.put("type", add.dataType().json());
-      found.put("nullable", add.isNullable());
-      found.put("comment", add.comment());
-      found.put(
-          "default",
-          Defaults.of(
-              add.defaultValue(), String.join(".", add.fieldNames()), add.dataType()));
-      return found;
+      return added(add, column);
     }
     if (change instanceof TableChange.RenameColumn rename) {
-      return alteration("rename_column", "name", rename.newName());
+      return new Changes.RenameColumn(column, rename.newName());
     }
     if (change instanceof TableChange.DeleteColumn delete) {
-      return alteration("drop_column", "if_exists", delete.ifExists());
+      return new Changes.DropColumn(column, delete.ifExists());
     }
     if (change instanceof TableChange.UpdateColumnComment comment) {
-      return alteration("comment_column", "comment", comment.newComment());
+      return new Changes.CommentColumn(column, comment.newComment());
     }
     if (change instanceof TableChange.UpdateColumnNullability update) {
-      return alteration(update.nullable() ? "drop_not_null" : "set_not_null");
+      return new Changes.SetNullable(column, update.nullable());
     }
     if (change instanceof TableChange.UpdateColumnPosition move) {
-      return placed("move_column", move.position());
+      return new Changes.MoveColumn(column, after(move.position()), isFirst(move.position()));
     }
     if (change instanceof TableChange.UpdateColumnType update) {
-      return alteration("widen_column", "type", update.newDataType().json());
+      return new Changes.WidenColumn(column, update.newDataType().json());
     }
-    return alteration("other", "what", "support for " + change.getClass().getSimpleName());
+    if (change instanceof TableChange.UpdateColumnDefaultValue update) {
+      DefaultValue given = update.newCurrentDefault();
+      return new Changes.SetDefault(
+          column, given == null ? null : Defaults.of(given, path, change.fieldNames()));
+    }
+    throw unsupported(change);
   }
 
-  private static Map<String, Object> defaultAlteration(
-      String path, TableChange.UpdateColumnDefaultValue change) {
-    DefaultValue given = change.newCurrentDefault();
-    return given == null
-        ? alteration("drop_default")
-        : alteration("set_default", "default", Defaults.of(given, path, change.fieldNames()));
+  private static Change added(TableChange.AddColumn change, List<String> column) {
+    return new Changes.AddColumn(
+        column,
+        change.dataType().json(),
+        change.isNullable(),
+        change.comment(),
+        Defaults.of(change.defaultValue(), String.join(".", column), change.dataType()),
+        after(change.position()),
+        isFirst(change.position()));
   }
 
-  private static Map<String, Object> placed(String kind, TableChange.ColumnPosition position) {
-    Map<String, Object> found = alteration(kind, "after", null);
-    found.put("first", position instanceof TableChange.First);
-    if (position instanceof TableChange.After after) {
-      found.put("after", after.column());
-    }
-    return found;
+  private static boolean isFirst(TableChange.ColumnPosition position) {
+    return position instanceof TableChange.First;
   }
 
-  private static Map<String, Object> alteration(String kind, Object... more) {
-    Map<String, Object> found = new HashMap<>();
-    found.put("kind", kind);
-    for (int at = 0; at < more.length; at += 2) {
-      found.put((String) more[at], more[at + 1]);
-    }
-    return found;
+  private static String after(TableChange.ColumnPosition position) {
+    return position instanceof TableChange.After after ? after.column() : null;
+  }
+
+  private static RuntimeException unsupported(TableChange change) {
+    return refusal(
+        "Colonnade tables have no support for " + change.getClass().getSimpleName() + ".");
+  }
+
+  private static RuntimeException refusal(String sentence) {
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 }

@@ -1,6 +1,11 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.MessageJson;
+import colonnade.planner.messages.Procedures.CallProcedure;
+import colonnade.planner.messages.Procedures.ListProcedures;
+import colonnade.planner.messages.Procedures.Parameter;
+import colonnade.planner.messages.Procedures.Procedure;
 import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.sink.ColumnFill;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -37,7 +42,7 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
           BACKFILL);
 
   private final String name;
-  private final JsonNode description;
+  private final Procedure description;
   private final Map<String, UnaryOperator<String>> paths;
 
   /**
@@ -45,15 +50,15 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
    * that is a table name to the path of the table.
    */
   ColonnadeProcedure(
-      String name, JsonNode description, Map<String, UnaryOperator<String>> paths) {
+      String name, Procedure description, Map<String, UnaryOperator<String>> paths) {
     this.name = name;
     this.description = description;
     this.paths = paths;
   }
 
   /** Returns the descriptions of all procedures by name. */
-  static JsonNode descriptions() {
-    return Planner.call("procedures", Map.of());
+  static Map<String, Procedure> descriptions() {
+    return Planner.call(new ListProcedures()).procedures();
   }
 
   @Override
@@ -63,7 +68,7 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
 
   @Override
   public String description() {
-    return description.get("description").asText();
+    return description.description();
   }
 
   @Override
@@ -79,11 +84,11 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
   @Override
   public ProcedureParameter[] parameters() {
     List<ProcedureParameter> parameters = new ArrayList<>();
-    for (JsonNode parameter : description.get("parameters")) {
+    for (Parameter parameter : description.parameters()) {
       ProcedureParameter.Builder builder =
-          ProcedureParameter.in(parameter.get("name").asText(), type(parameter))
-              .comment(parameter.get("description").asText());
-      if (parameter.get("optional").asBoolean()) {
+          ProcedureParameter.in(parameter.name(), type(parameter))
+              .comment(parameter.description());
+      if (parameter.optional()) {
         builder.defaultValue("NULL");
       }
       parameters.add(builder.build());
@@ -91,26 +96,26 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
     return parameters.toArray(ProcedureParameter[]::new);
   }
 
-  private static DataType type(JsonNode parameter) {
-    return DataType.fromDDL(parameter.get("type").asText());
+  private static DataType type(Parameter parameter) {
+    return DataType.fromDDL(parameter.type());
   }
 
   @Override
   public Iterator<Scan> call(InternalRow input) {
-    Map<String, Object> arguments = new HashMap<>();
+    Map<String, JsonNode> arguments = new HashMap<>();
     int at = 0;
-    for (JsonNode parameter : description.get("parameters")) {
-      String argument = parameter.get("name").asText();
+    for (Parameter parameter : description.parameters()) {
+      String argument = parameter.name();
       Object value = input.isNullAt(at) ? null : input.get(at, type(parameter));
       if (value instanceof UTF8String text) {
         value = paths.getOrDefault(argument, UnaryOperator.identity()).apply(text.toString());
       }
-      arguments.put(argument, value);
+      arguments.put(argument, MessageJson.tree(value));
       at++;
     }
-    JsonNode result;
+    JsonNode rows;
     try {
-      result = run(arguments);
+      rows = run(arguments);
     } finally {
       if (name.equals("commit") || name.equals("rollback")) {
         SparkSession.active().conf().unset(Planner.TRANSACTION); // over, whatever came of it
@@ -120,15 +125,15 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
       }
     }
     if (name.equals("begin")) {
-      String transaction = result.get("rows").get(0).get(0).asText();
+      String transaction = rows.get(0).get(0).asText();
       SparkSession.active().conf().set(Planner.TRANSACTION, transaction);
     }
-    StructType schema = StructType.fromDDL(description.get("schema").asText());
-    return List.<Scan>of(new LocalRows(schema, result.get("rows"))).iterator();
+    StructType schema = StructType.fromDDL(description.columns());
+    return List.<Scan>of(new LocalRows(schema, rows)).iterator();
   }
 
-  private JsonNode run(Map<String, Object> arguments) {
-    UnaryOperator<String> text = argument -> (String) arguments.get(argument);
+  private JsonNode run(Map<String, JsonNode> arguments) {
+    UnaryOperator<String> text = argument -> arguments.get(argument).textValue();
     return switch (name) {
       case ADD_COLUMN ->
           ColumnFill.add(
@@ -136,7 +141,7 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
               text.apply("expression"));
       case ADD_STATIC_COLUMN -> {
         StructType column = ColumnFill.column(text.apply("name"), text.apply("type"));
-        arguments.put("type", column.json());
+        arguments.put("type", MessageJson.tree(column.json()));
         yield callPlanner(arguments);
       }
       case BACKFILL ->
@@ -147,7 +152,7 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
     };
   }
 
-  private JsonNode callPlanner(Map<String, Object> arguments) {
-    return Planner.callOnce("call_procedure", Map.of("name", name, "arguments", arguments));
+  private JsonNode callPlanner(Map<String, JsonNode> arguments) {
+    return Planner.call(new CallProcedure(name, arguments)).rows();
   }
 }

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Clauses;
 import colonnade.spark.quirks.expressions.ReadColumns;
 import colonnade.spark.quirks.tables.CheckCondition;
 import colonnade.spark.quirks.tables.ContradictingRow;
@@ -8,9 +9,7 @@ import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -44,8 +43,8 @@ final class Constraints {
   }
 
   /** Returns the CHECK constraints of a new table with the columns {@code schema}. */
-  static List<Map<String, Object>> of(Constraint[] constraints, StructType schema) {
-    List<Map<String, Object>> described = new ArrayList<>();
+  static List<Clauses.Constraint> of(Constraint[] constraints, StructType schema) {
+    List<Clauses.Constraint> described = new ArrayList<>();
     for (Constraint constraint : constraints) {
       if (!(constraint instanceof PrimaryKey)) {
         described.add(of(constraint, schema));
@@ -55,7 +54,7 @@ final class Constraints {
   }
 
   /** Returns a constraint. Refuses every kind that is not enforced. */
-  static Map<String, Object> of(Constraint constraint, StructType schema) {
+  static Clauses.Constraint of(Constraint constraint, StructType schema) {
     if (!(constraint instanceof Check check)) {
       throw refusal(
           "Constraint " + constraint.name() + " cannot be added: Colonnade tables have CHECK"
@@ -69,13 +68,10 @@ final class Constraints {
     }
     Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
     known.addAll(Arrays.asList(schema.fieldNames()));
-    Map<String, Object> described = new HashMap<>();
     refuseOffered(check, schema);
     refuseVarying(check, schema);
-    described.put("name", check.name());
-    described.put("condition", check.predicateSql());
-    described.put("columns", new ArrayList<>(ReadColumns.of(check.predicateSql(), known)));
-    return described;
+    List<String> reads = List.copyOf(ReadColumns.of(check.predicateSql(), known));
+    return new Clauses.Constraint(check.name(), check.predicateSql(), reads);
   }
 
   /** Refuses a condition on columns that Colonnade offers, because new rows do not have them. */

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Writes.CheckWriteOptions;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.ReadOptions;
 import java.util.Map;
@@ -40,7 +41,7 @@ public final class DataFramePath implements Identifier {
   void checkWrite() {
     if (options.size() > 1) {
       Map<String, String> given = options.asCaseSensitiveMap();
-      Planner.call("check_write_options", Map.of("options", given));
+      Planner.call(new CheckWriteOptions(given));
     }
   }
 

@@ -2,9 +2,11 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.DropTable;
+import colonnade.planner.messages.Catalog.RenameTable;
+import colonnade.planner.messages.Procedures.Procedure;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -231,8 +233,7 @@ public class DatabaseCatalog
   public boolean dropTable(Identifier identifier) {
     Tables.refuse(about(identifier), "dropped");
     String path = named(identifier).path();
-    return path != null
-        && Planner.callOnce("drop_table", Map.of("path", path)).get("dropped").asBoolean();
+    return path != null && Planner.call(new DropTable(path)).yes();
   }
 
   @Override
@@ -250,8 +251,7 @@ public class DatabaseCatalog
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
     boolean anyCase = SQLConf.get().caseSensitiveAnalysis();
-    Planner.callOnce(
-        "rename_table", Map.of("path", path, "name", to.name(), "any_case", anyCase));
+    Planner.call(new RenameTable(path, to.name(), anyCase));
   }
 
   @Override
@@ -322,24 +322,22 @@ public class DatabaseCatalog
   public Identifier[] listProcedures(String[] namespace) {
     List<Identifier> found = new ArrayList<>();
     if (Arrays.equals(namespace, new String[] {SYSTEM})) {
-      ColonnadeProcedure.descriptions()
-          .fieldNames()
-          .forEachRemaining(procedure -> found.add(Identifier.of(namespace, procedure)));
+      for (String procedure : ColonnadeProcedure.descriptions().keySet()) {
+        found.add(Identifier.of(namespace, procedure));
+      }
     }
     return found.toArray(Identifier[]::new);
   }
 
   @Override
   public UnboundProcedure loadProcedure(Identifier identifier) {
-    JsonNode known = ColonnadeProcedure.descriptions();
+    Map<String, Procedure> known = ColonnadeProcedure.descriptions();
     boolean ours = Arrays.equals(identifier.namespace(), new String[] {SYSTEM});
-    if (!ours || !known.has(identifier.name())) {
-      List<String> names = new ArrayList<>();
-      known.fieldNames().forEachRemaining(names::add);
+    if (!ours || !known.containsKey(identifier.name())) {
       String sentence =
           String.format(
               "Procedure %s.%s does not exist; the procedures of %s.%s are: %s.",
-              name, identifier, name, SYSTEM, String.join(", ", names));
+              name, identifier, name, SYSTEM, String.join(", ", known.keySet()));
       throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
     }
     return new ColonnadeProcedure(

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Clauses.Default;
 import colonnade.spark.quirks.tables.FoldedDefault;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.ExpressionTree;
@@ -17,7 +18,7 @@ final class Defaults {
   private Defaults() {}
 
   /** Returns the default that ADD COLUMN declares, or null. Spark states the value that it has. */
-  static Map<String, Object> of(ColumnDefaultValue declared, String column, DataType type) {
+  static Default of(ColumnDefaultValue declared, String column, DataType type) {
     if (declared == null) {
       return null;
     }
@@ -29,8 +30,8 @@ final class Defaults {
    * Returns the defaults of the columns that have one, by name. They are evaluated here, because the
    * columns may be those of a table, which state no value.
    */
-  static Map<String, Object> of(Column[] columns) {
-    Map<String, Object> found = new HashMap<>();
+  static Map<String, Default> of(Column[] columns) {
+    Map<String, Default> found = new HashMap<>();
     for (Column column : columns) {
       if (column.defaultValue() != null) {
         DefaultValue given = column.defaultValue();
@@ -43,7 +44,7 @@ final class Defaults {
   }
 
   /** Returns the default that SET DEFAULT gives to a column of a table. */
-  static Map<String, Object> of(DefaultValue given, String path, String... column) {
+  static Default of(DefaultValue given, String path, String... column) {
     if (column.length == 1) {
       for (Column each : ColonnadeTable.load(path, Map.of()).columns()) {
         if (each.name().equalsIgnoreCase(column[0])) {
@@ -66,10 +67,8 @@ final class Defaults {
     }
   }
 
-  private static Map<String, Object> of(DefaultValue given, Literal<?> now) {
-    Map<String, Object> found = new HashMap<>();
-    found.put("sql", given.getSql() == null ? String.valueOf(now) : given.getSql());
-    found.put("now", now == null ? null : ExpressionTree.of(now));
-    return found;
+  private static Default of(DefaultValue given, Literal<?> now) {
+    String sql = given.getSql() == null ? String.valueOf(now) : given.getSql();
+    return new Default(sql, now == null ? null : ExpressionTree.of(now));
   }
 }

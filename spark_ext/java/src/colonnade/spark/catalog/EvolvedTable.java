@@ -1,5 +1,7 @@
 package colonnade.spark.catalog;
 
+import colonnade.planner.messages.Changes.Change;
+import colonnade.planner.messages.Views.RowsToWrite;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.List;
@@ -20,10 +22,10 @@ final class EvolvedTable {
   private EvolvedTable() {}
 
   /** Returns the table at a path with the changes that Spark asks for, and keeps it for the load. */
-  static ColonnadeTable of(String path, List<Map<String, Object>> changes) {
+  static ColonnadeTable of(String path, List<Change> changes) {
     // Spark that does not ask which changes are possible insists on all of them.
     boolean exact = !ColonnadeTable.canChooseChanges();
-    Map<String, Object> rows = Map.of("changes", changes, "exact", exact);
+    RowsToWrite rows = new RowsToWrite(null, true, changes, exact);
     ColonnadeTable evolved = ColonnadeTable.load(path, Map.of()).forRows(rows, Map.of());
     LAST.set(new Named(path, evolved));
     return evolved;

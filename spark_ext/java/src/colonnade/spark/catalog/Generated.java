@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Clauses;
 import colonnade.spark.quirks.expressions.ComputedExpression;
 import colonnade.spark.quirks.expressions.ReadColumns;
 import colonnade.spark.quirks.statement.RunningStatement;
@@ -8,7 +9,6 @@ import colonnade.spark.table.GeneratedColumn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.expressions.RowOrdering$;
@@ -45,8 +45,8 @@ final class Generated {
    * Returns the declared expressions. Columns of a query state those of the tables that it reads,
    * which are not meant.
    */
-  static List<Map<String, Object>> of(Column[] columns, StructType schema) {
-    List<Map<String, Object>> found = new ArrayList<>();
+  static List<Clauses.Generated> of(Column[] columns, StructType schema) {
+    List<Clauses.Generated> found = new ArrayList<>();
     for (Column column : columns) {
       if (column.generationExpression() != null && !RunningStatement.createsFromQuery()) {
         found.add(of(column, schema).described());

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Clauses.Identity;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -21,18 +22,18 @@ final class Identities {
     return all;
   }
 
-  /** Returns what the identity columns state, by name. Numbers are texts, as in replies. */
-  static Map<String, Object> of(Column[] columns) {
-    Map<String, Object> found = new HashMap<>();
+  /** Returns what the identity columns state, by name. */
+  static Map<String, Identity> of(Column[] columns) {
+    Map<String, Identity> found = new HashMap<>();
     for (Column column : columns) {
       IdentityColumnSpec stated = column.identityColumnSpec();
       if (stated != null) {
         found.put(
             column.name(),
-            Map.of(
-                "start", Long.toString(stated.getStart()),
-                "step", Long.toString(stated.getStep()),
-                "always", !stated.isAllowExplicitInsert()));
+            new Identity(
+                Long.toString(stated.getStart()),
+                Long.toString(stated.getStep()),
+                !stated.isAllowExplicitInsert()));
       }
     }
     return found;

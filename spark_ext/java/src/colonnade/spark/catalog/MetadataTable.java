@@ -1,10 +1,10 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.HashSet;
+import colonnade.planner.messages.Queries.Metadata;
+import colonnade.planner.messages.Queries.MetadataNames;
+import colonnade.planner.messages.Queries.MetadataRows;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -25,15 +25,8 @@ final class MetadataTable implements SupportsRead {
   MetadataTable(String path, String kind) {
     this.path = path;
     this.kind = kind;
-    JsonNode found = Planner.call("metadata", Map.of("path", path, "name", kind));
-    rows = new LocalRows(StructType.fromDDL(found.get("schema").asText()), found.get("rows"));
-  }
-
-  /** Returns the names of all metadata tables. */
-  private static Set<String> kinds() {
-    Set<String> names = new HashSet<>();
-    Planner.call("metadata_names", Map.of()).get("names").forEach(name -> names.add(name.asText()));
-    return names;
+    MetadataRows found = Planner.call(new Metadata(path, kind));
+    rows = new LocalRows(StructType.fromDDL(found.columns()), found.rows());
   }
 
   /**
@@ -42,7 +35,7 @@ final class MetadataTable implements SupportsRead {
    */
   static String kind(String name) {
     String kind = SQLConf.get().caseSensitiveAnalysis() ? name : name.toLowerCase(Locale.ROOT);
-    return kinds().contains(kind) ? kind : null;
+    return Planner.call(new MetadataNames()).names().contains(kind) ? kind : null;
   }
 
   @Override

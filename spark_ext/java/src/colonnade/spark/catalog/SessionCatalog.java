@@ -2,6 +2,8 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.DropTable;
+import colonnade.planner.messages.Catalog.RemoveTable;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -224,7 +226,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       return registered;
     } finally {
       if (registered == null) {
-        Planner.callOnce("drop_table", Map.of("path", path));
+        Planner.call(new DropTable(path));
       }
     }
   }
@@ -262,7 +264,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     }
     boolean dropped = forget.test(identifier);
     if (dropped && owned) {
-      Planner.callOnce("remove_table", Map.of("path", Registration.pathOf(table)));
+      Planner.call(new RemoveTable(Registration.pathOf(table)));
     }
     return dropped;
   }

@@ -3,6 +3,14 @@ package colonnade.spark.catalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Notices;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Clauses.Constraint;
+import colonnade.planner.messages.Clauses.Default;
+import colonnade.planner.messages.Clauses.Design;
+import colonnade.planner.messages.Clauses.Generated;
+import colonnade.planner.messages.Clauses.Identity;
+import colonnade.planner.messages.Clauses.Layout;
+import colonnade.planner.messages.Clauses.LayoutField;
+import colonnade.planner.messages.Writes.RefuseTableOptions;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.table.StatedLayout;
@@ -28,8 +36,7 @@ import org.apache.spark.sql.types.StructType;
  * The table that a CREATE or REPLACE statement describes, in the planner's terms.
  *
  * @param schema the declared columns with comments, NOT NULL, char and varchar
- * @param clusterBy the columns of CLUSTER BY or SORTED BY, each by the names that lead to it
- * @param partitioning the fields of PARTITIONED BY
+ * @param layout the fields of PARTITIONED BY, and the columns of CLUSTER BY or SORTED BY
  * @param constraints the CHECK constraints
  * @param properties the properties that the user has set
  * @param location the LOCATION of the statement, or null
@@ -40,15 +47,14 @@ import org.apache.spark.sql.types.StructType;
  */
 record TableDesign(
     StructType schema,
-    List<List<String>> clusterBy,
-    List<Map<String, Object>> partitioning,
-    List<Map<String, Object>> constraints,
+    Layout layout,
+    List<Constraint> constraints,
     Map<String, String> properties,
     String comment,
     String location,
-    Map<String, Object> defaults,
-    Map<String, Object> identities,
-    List<Map<String, Object>> generated,
+    Map<String, Default> defaults,
+    Map<String, Identity> identities,
+    List<Generated> generated,
     Map<String, String> options) {
   static final String PROVIDER = "colonnade";
 
@@ -92,21 +98,20 @@ record TableDesign(
         .ifPresent(columns -> statePrimaryKey(properties, columns));
     return new TableDesign(
         info.schema(),
-        clusterBy(info.partitions()),
-        partitioning(info.partitions()),
+        layout(info.partitions()),
         Constraints.of(info.constraints(), info.schema()),
         properties,
         given.get(TableCatalog.PROP_COMMENT),
         given.get(TableCatalog.PROP_LOCATION),
         ofStatement(() -> Defaults.of(info.columns())),
         ofStatement(() -> Identities.of(info.columns())),
-        Generated.of(info.columns(), info.schema()),
+        colonnade.spark.catalog.Generated.of(info.columns(), info.schema()),
         options(given));
   }
 
   /** Returns a layout in the planner's terms. */
-  static Map<String, Object> layout(Transform... given) {
-    return Map.of("cluster_by", clusterBy(given), "partitioning", partitioning(given));
+  static Layout layout(Transform... given) {
+    return new Layout(partitioning(given), clusterBy(given));
   }
 
   /** Adds the primary key of a statement to the properties, where the planner reads it. */
@@ -131,7 +136,7 @@ record TableDesign(
   /** Refuses options if the statement writes no rows, because a table does not keep them. */
   void requireNoOptions() {
     if (!options.isEmpty()) {
-      Planner.call("refuse_table_options", Map.of("options", options));
+      Planner.call(new RefuseTableOptions(options));
     }
   }
 
@@ -176,7 +181,7 @@ record TableDesign(
    * Returns what the columns of the statement declare. Columns of a query carry declarations of the
    * tables that it reads; these do not count.
    */
-  private static Map<String, Object> ofStatement(Supplier<Map<String, Object>> declared) {
+  private static <T> Map<String, T> ofStatement(Supplier<Map<String, T>> declared) {
     return RunningStatement.createsFromQuery() ? Map.of() : declared.get();
   }
 
@@ -195,7 +200,7 @@ record TableDesign(
         : StatedLayout.order(transform);
   }
 
-  private static List<Map<String, Object>> partitioning(Transform[] given) {
+  private static List<LayoutField> partitioning(Transform[] given) {
     return Arrays.stream(given)
         .filter(transform -> !transform.name().equals(CLUSTER_BY))
         .map(StatedLayout::withoutOrder)
@@ -207,13 +212,12 @@ record TableDesign(
    * Returns a transform in the planner's terms. The planner checks that the transform exists and
    * fits the column.
    */
-  private static Map<String, Object> partitionField(Transform transform) {
-    List<Object> columns = new ArrayList<>();
+  private static LayoutField partitionField(Transform transform) {
+    List<List<String>> columns = new ArrayList<>();
     List<Object> arguments = new ArrayList<>();
     for (Expression argument : transform.arguments()) {
       if (argument instanceof NamedReference reference) {
-        String[] path = reference.fieldNames();
-        columns.add(path.length == 1 ? path[0] : List.of(path));
+        columns.add(List.of(reference.fieldNames()));
       } else if (argument instanceof Literal<?> literal) {
         arguments.add(literal.value());
       }
@@ -224,31 +228,18 @@ record TableDesign(
               + " not "
               + transform.describe() + ".");
     }
-    Map<String, Object> field = new HashMap<>();
-    field.put("transform", transform.name());
-    field.put("column", columns.get(0));
-    field.put("argument", arguments.isEmpty() ? null : arguments.get(0));
-    return field;
+    Long argument = arguments.isEmpty() ? null : ((Number) arguments.get(0)).longValue();
+    return new LayoutField(transform.name(), columns.get(0), argument);
   }
 
   private static RuntimeException refusal(String sentence) {
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
-  /** Returns the arguments for the planner. With {@code replace}, an existing table is replaced. */
-  Map<String, Object> forPlanner(boolean replace) {
-    Map<String, Object> design = new HashMap<>();
-    design.put("schema", schema.json());
-    design.put("cluster_by", clusterBy);
-    design.put("partitioning", partitioning);
-    design.put("constraints", constraints);
-    design.put("properties", properties);
-    design.put("comment", comment);
-    design.put("defaults", defaults);
-    design.put("identities", identities);
-    design.put("generated", generated);
-    design.put("replace", replace);
-    design.put("any_case", SQLConf.get().caseSensitiveAnalysis());
-    return design;
+  /** Returns the message for the planner. With {@code replace}, an existing table is replaced. */
+  Design forPlanner(boolean replace) {
+    return new Design(
+        schema.json(), layout, constraints, properties, comment, defaults, identities, generated,
+        replace, SQLConf.get().caseSensitiveAnalysis());
   }
 }

@@ -2,11 +2,14 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.DatabaseInItsCase;
+import colonnade.planner.messages.Catalog.TableInItsCase;
+import colonnade.planner.messages.Question;
+import colonnade.planner.messages.Replies;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.table.GivenPath;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.internal.SQLConf;
 
@@ -69,8 +72,8 @@ record TableName(String root, List<String> rest, boolean isPath) {
     if (isPath(name)) {
       return name;
     }
-    Map<String, Object> args = Map.of("warehouse", warehouse, "name", name);
-    return warehouse + "/" + inItsCase("database_in_its_case", name, args);
+    DatabaseInItsCase request = new DatabaseInItsCase(warehouse, name, PlannedQuery.number());
+    return warehouse + "/" + inItsCase(name, request);
   }
 
   /** Returns the names that follow a root, with the table as its database names it. */
@@ -79,15 +82,13 @@ record TableName(String root, List<String> rest, boolean isPath) {
       return rest;
     }
     List<String> names = new ArrayList<>(rest);
-    Map<String, Object> args = Map.of("path", root, "name", rest.get(0));
-    names.set(0, inItsCase("table_in_its_case", rest.get(0), args));
+    TableInItsCase request = new TableInItsCase(root, rest.get(0), PlannedQuery.number());
+    names.set(0, inItsCase(rest.get(0), request));
     return names;
   }
 
-  private static String inItsCase(String op, String name, Map<String, Object> args) {
-    return SQLConf.get().caseSensitiveAnalysis()
-        ? name
-        : Planner.call(op, PlannedQuery.with(args)).get("name").asText();
+  private static String inItsCase(String name, Question<Replies.Name> request) {
+    return SQLConf.get().caseSensitiveAnalysis() ? name : Planner.call(request).name();
   }
 
   /** Whether a name must be a path, because it cannot name a table or database. */

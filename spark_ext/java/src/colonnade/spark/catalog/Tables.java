@@ -2,6 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.TableExists;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Map;
@@ -31,8 +32,7 @@ final class Tables {
 
   /** Whether there is a table at a path; {@code options} may have options of its store. */
   static boolean exists(String path, Map<String, String> options) {
-    Map<String, Object> args = Map.of("path", path, "options", options);
-    return Planner.call("table_exists", PlannedQuery.with(args)).get("exists").asBoolean();
+    return Planner.call(new TableExists(path, options, PlannedQuery.number())).yes();
   }
 
   /**

@@ -2,11 +2,13 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Catalog.CreateDatabase;
+import colonnade.planner.messages.Catalog.DatabaseExists;
+import colonnade.planner.messages.Catalog.DropDatabase;
+import colonnade.planner.messages.Catalog.ListDatabases;
+import colonnade.planner.messages.Catalog.ListTables;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
@@ -49,9 +51,9 @@ public record Warehouse(String path) {
   }
 
   String[][] list() {
-    JsonNode found = Planner.call("list_databases", Map.of("warehouse", path));
-    Stream<JsonNode> names = StreamSupport.stream(found.get("databases").spliterator(), false);
-    return names.map(each -> new String[] {each.asText()}).toArray(String[][]::new);
+    return Planner.call(new ListDatabases(path)).names().stream()
+        .map(name -> new String[] {name})
+        .toArray(String[][]::new);
   }
 
   /**
@@ -67,7 +69,7 @@ public record Warehouse(String path) {
   }
 
   private static boolean isDatabase(String path) {
-    return Planner.call("database_exists", Map.of("path", path)).get("exists").asBoolean();
+    return Planner.call(new DatabaseExists(path)).yes();
   }
 
   private String databasePath(String... namespace) {
@@ -86,7 +88,7 @@ public record Warehouse(String path) {
   String requireForTable(String... namespace) throws NoSuchNamespaceException {
     String database = require(namespace);
     if (isDefault(namespace) && !isDatabase(database)) {
-      Planner.callOnce("create_database", Map.of("path", database));
+      Planner.call(new CreateDatabase(database));
     }
     return database;
   }
@@ -96,10 +98,7 @@ public record Warehouse(String path) {
     if (isDefault(namespace) && !isDatabase(database)) {
       return new String[0];
     }
-    JsonNode found = Planner.call("list_tables", Map.of("path", database)).get("tables");
-    return StreamSupport.stream(found.spliterator(), false)
-        .map(JsonNode::asText)
-        .toArray(String[]::new);
+    return Planner.call(new ListTables(database)).names().toArray(String[]::new);
   }
 
   void create(String[] namespace, Map<String, String> properties)
@@ -115,7 +114,7 @@ public record Warehouse(String path) {
       throw new NamespaceAlreadyExistsException(namespace);
     }
     requireOneName(namespace);
-    Planner.callOnce("create_database", Map.of("path", databasePath(namespace)));
+    Planner.call(new CreateDatabase(databasePath(namespace)));
   }
 
   private static void requireOneName(String... namespace) {
@@ -132,8 +131,7 @@ public record Warehouse(String path) {
     if (namespace.length != 1 || !isDatabase(databasePath(namespace))) {
       throw new NoSuchNamespaceException(namespace);
     }
-    Map<String, Object> args = Map.of("path", databasePath(namespace), "cascade", cascade);
-    if (!Planner.callOnce("drop_database", args).get("dropped").asBoolean()) {
+    if (!Planner.call(new DropDatabase(databasePath(namespace), cascade)).yes()) {
       throw new NonEmptyNamespaceException(namespace);
     }
     return true;

@@ -1,15 +1,14 @@
 package colonnade.spark.scan;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Queries;
 import colonnade.read.TaskAggregate.Function;
 import colonnade.spark.table.TableAtEpoch;
 import colonnade.spark.table.BoundText;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -32,17 +31,16 @@ public record AnsweredAggregation(String description, StructType readSchema, Lis
     if (calls.isEmpty() || calls.stream().anyMatch(call -> call.function() == Function.SUM)) {
       return Optional.empty();
     }
-    List<Map<String, Object>> functions = new ArrayList<>();
+    List<Queries.AggregateCall> functions = new ArrayList<>();
     StructType types = new StructType();
     for (AggregateCall call : calls) {
-      functions.add(json(call));
+      functions.add(message(call));
       boolean counts = call.function() == Function.COUNT;
       types = types.add(call.text(), counts ? DataTypes.LongType : call.column().dataType());
     }
-    Map<String, Object> args = new HashMap<>(table.state());
-    args.put("functions", functions);
-    JsonNode answer = Planner.call("aggregate", args).get("values");
-    if (answer.isNull()) {
+    List<JsonNode> answer =
+        Planner.call(new Queries.Aggregate(table.view(), functions)).values();
+    if (answer == null) {
       return Optional.empty();
     }
     List<Object> values = new ArrayList<>();
@@ -60,11 +58,9 @@ public record AnsweredAggregation(String description, StructType readSchema, Lis
     return answer.isNumber() ? (Object) answer.asLong() : BoundText.value(answer.asText(), type);
   }
 
-  private static Map<String, Object> json(AggregateCall call) {
-    Map<String, Object> json = new HashMap<>();
-    json.put("function", call.function().name().toLowerCase(Locale.ROOT));
-    json.put("column", call.column() == null ? null : List.of(call.column().name()));
-    return json;
+  private static Queries.AggregateCall message(AggregateCall call) {
+    String column = call.column() == null ? null : call.column().name();
+    return new Queries.AggregateCall(call.function().name().toLowerCase(Locale.ROOT), column);
   }
 
   @Override

@@ -1,11 +1,12 @@
 package colonnade.spark.scan;
 
 import colonnade.planner.HadoopSettings;
+import colonnade.planner.messages.Queries.PlannedScan;
 import colonnade.read.ColonnadeReaderFactory;
 import colonnade.read.ScanTask;
 import colonnade.spark.scan.ScanRequest.Grouping;
 import colonnade.spark.table.PartitionKeys;
-import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.expressions.Expression;
@@ -23,7 +24,7 @@ final class ColonnadeBatch implements Batch {
   private final Grouping grouping;
   private final boolean apart;
   private final boolean inOrder;
-  private JsonNode plan;
+  private PlannedScan plan;
 
   /**
    * Creates a batch. Each task reads rows of one partition key if this does not make a task too
@@ -49,15 +50,15 @@ final class ColonnadeBatch implements Batch {
    */
   ColonnadeBatch alike(ScanRequest other, boolean ordered) {
     Grouping same = isGrouped() ? Grouping.ALWAYS : Grouping.NONE;
-    return new ColonnadeBatch(other, keys, same, ordered, plan().get("in_order").asBoolean());
+    return new ColonnadeBatch(other, keys, same, ordered, plan().inOrder());
   }
 
   /** Whether tasks merge RowSets. They return rows then. */
   boolean merges() {
-    return plan().get("merges").asBoolean();
+    return plan().merges();
   }
 
-  synchronized JsonNode plan() {
+  synchronized PlannedScan plan() {
     if (plan == null) {
       plan = request.plan(apart, inOrder, grouping);
     }
@@ -66,7 +67,7 @@ final class ColonnadeBatch implements Batch {
 
   /** Whether all rows of each task have the same partition key. */
   boolean isGrouped() {
-    return grouping != Grouping.NONE && !plan().get("partitioning").isEmpty();
+    return grouping != Grouping.NONE && !plan().partitioning().isEmpty();
   }
 
   /**
@@ -74,7 +75,7 @@ final class ColonnadeBatch implements Batch {
    * single task counts as grouped by nothing, so that Spark needs no shuffle after it.
    */
   Partitioning partitioning() {
-    int tasks = plan().get("tasks").size();
+    int tasks = plan().tasks().size();
     if (isGrouped()) {
       return new KeyGroupedPartitioning(keys.transforms(), tasks);
     }
@@ -85,21 +86,21 @@ final class ColonnadeBatch implements Batch {
 
   @Override
   public InputPartition[] planInputPartitions() {
-    JsonNode tasks = plan().get("tasks");
-    JsonNode partitions = isGrouped() ? plan().get("partitions") : null;
+    List<String> tasks = plan().tasks();
+    List<List<String>> partitions = isGrouped() ? plan().partitions() : null;
     return IntStream.range(0, tasks.size())
-        .mapToObj(at -> new ScanTask(tasks.get(at).asText(), key(partitions, at)))
+        .mapToObj(at -> new ScanTask(tasks.get(at), key(partitions, at)))
         .toArray(InputPartition[]::new);
   }
 
-  private InternalRow key(JsonNode partitions, int task) {
+  private InternalRow key(List<List<String>> partitions, int task) {
     return partitions == null ? InternalRow.empty() : keys.key(partitions.get(task));
   }
 
   @Override
   public PartitionReaderFactory createReaderFactory() {
-    String url = request.state().get("url").toString();
-    String statics = plan().path("statics").textValue();
+    String url = request.view().url();
+    String statics = plan().statics();
     return new ColonnadeReaderFactory(request.schema(), statics, HadoopSettings.ofTasks(url));
   }
 

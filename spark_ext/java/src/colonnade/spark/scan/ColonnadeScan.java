@@ -1,9 +1,10 @@
 package colonnade.spark.scan;
 
+import colonnade.planner.messages.Clauses.OrderField;
+import colonnade.planner.messages.Queries.PlannedScan;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.PartitionKeys;
 import colonnade.spark.table.PartitionLayout;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -104,14 +105,13 @@ final class ColonnadeScan
   @Override
   public SortOrder[] outputOrdering() {
     List<SortOrder> orders = new ArrayList<>();
-    for (JsonNode field : batch.plan().get("ordered_by")) {
-      String column = field.get("column").asText();
+    for (OrderField field : batch.plan().orderedBy()) {
+      String column = field.column();
       if (request.schema().getFieldIndex(column).isEmpty()) {
         break;
       }
-      boolean descending = field.get("descending").asBoolean();
       // The order has Spark's default for NULL: first in ascending and last in descending order.
-      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
+      SortDirection direction = field.descending() ? SortDirection.DESCENDING : SortDirection.ASCENDING;
       orders.add(Expressions.sort(ColumnName.reference(column), direction));
     }
     return orders.toArray(SortOrder[]::new);
@@ -132,15 +132,15 @@ final class ColonnadeScan
         .filter(field -> field.dataType() instanceof AtomicType)
         .filter(field -> RowOrdering.isOrderable(field.dataType()))
         .map(StructField::name)
-        .filter(name -> batch.plan().get("columns").has(name))
+        .filter(name -> batch.plan().columns().containsKey(name))
         .map(ColumnName::reference)
         .toArray(NamedReference[]::new);
   }
 
   /** Whether reading everything costs less than planning what to skip. */
   private boolean isSmall() {
-    JsonNode plan = batch.plan();
-    return plan.get("rowsets").asInt() < 2 && plan.get("bytes").asLong() < SMALL_BYTES;
+    PlannedScan plan = batch.plan();
+    return plan.rowsets() < 2 && plan.bytes() < SMALL_BYTES;
   }
 
   @Override

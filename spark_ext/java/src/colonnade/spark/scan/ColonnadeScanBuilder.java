@@ -1,14 +1,14 @@
 package colonnade.spark.scan;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Clauses.Tree;
+import colonnade.planner.messages.Queries.Filters;
+import colonnade.planner.messages.Queries.Top;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.TableAtEpoch;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.NullOrdering;
 import org.apache.spark.sql.connector.expressions.SortDirection;
@@ -36,15 +36,14 @@ public final class ColonnadeScanBuilder
         SupportsPushDownLimit,
         SupportsPushDownTopN {
   private final TableAtEpoch table;
-  private final Map<String, Object> state;
   private final boolean filterLater;
   private StructType columns;
   private List<Predicate> filters = List.of();
   private Predicate[] useful = {};
   private boolean keepsAverages = true;
   private Scan aggregated;
-  private Integer limit;
-  private Map<String, Object> top;
+  private Long limit;
+  private Top top;
 
   public ColonnadeScanBuilder(TableAtEpoch table) {
     this(table, true);
@@ -57,7 +56,6 @@ public final class ColonnadeScanBuilder
   public ColonnadeScanBuilder(TableAtEpoch table, boolean filterLater) {
     this.table = table;
     this.filterLater = filterLater;
-    this.state = table.state();
     this.columns = table.schema();
   }
 
@@ -69,14 +67,13 @@ public final class ColonnadeScanBuilder
   @Override
   public Predicate[] pushPredicates(Predicate[] predicates) {
     filters = List.of(predicates);
-    Map<String, Object> args = new HashMap<>(state);
-    args.put("filters", ExpressionTree.of(predicates));
-    JsonNode used = Planner.call("filters", args).get("used");
+    List<Boolean> used =
+        Planner.call(new Filters(table.view(), ExpressionTree.of(predicates))).used();
     List<Predicate> found = new ArrayList<>();
     for (int i = 0; i < predicates.length; i++) {
       // Spark writes the reported predicates to its log as text. Spark 4.1 fails to do so for a
       // NULL of type binary.
-      if (used.get(i).asBoolean() && !ExpressionTree.holdsNullBytes(predicates[i])) {
+      if (used.get(i) && !ExpressionTree.holdsNullBytes(predicates[i])) {
         found.add(predicates[i]);
       }
     }
@@ -113,7 +110,7 @@ public final class ColonnadeScanBuilder
     if (!takesAllRows()) {
       return false;
     }
-    limit = rows;
+    limit = (long) rows;
     return true;
   }
 
@@ -125,11 +122,11 @@ public final class ColonnadeScanBuilder
       return false;
     }
     top =
-        Map.of(
-            "column", reference.fieldNames()[0],
-            "descending", orders[0].direction() == SortDirection.DESCENDING,
-            "nulls_first", orders[0].nullOrdering() == NullOrdering.NULLS_FIRST,
-            "count", rows);
+        new Top(
+            reference.fieldNames()[0],
+            orders[0].direction() == SortDirection.DESCENDING,
+            orders[0].nullOrdering() == NullOrdering.NULLS_FIRST,
+            rows);
     return true;
   }
 
@@ -139,7 +136,7 @@ public final class ColonnadeScanBuilder
   }
 
   /** Returns all filters that Spark offered. */
-  public List<Map<String, Object>> filters() {
+  public List<Tree> filters() {
     return ExpressionTree.of(filters.toArray(Predicate[]::new));
   }
 
@@ -153,7 +150,7 @@ public final class ColonnadeScanBuilder
     if (aggregated != null) {
       return aggregated;
     }
-    ScanRequest request = new ScanRequest(state, table.schema(), columns, filters, limit, top);
+    ScanRequest request = new ScanRequest(table.view(), table.schema(), columns, filters, limit, top);
     return new ColonnadeScan(request, description(), table.layout(), filterLater);
   }
 
@@ -167,8 +164,8 @@ public final class ColonnadeScanBuilder
       text.append(", limit ").append(limit);
     }
     if (top != null) {
-      text.append(", first ").append(top.get("count")).append(" by ").append(top.get("column"));
-      text.append(top.get("descending").equals(true) ? " descending" : " ascending");
+      text.append(", first ").append(top.count()).append(" by ").append(top.column());
+      text.append(top.descending() ? " descending" : " ascending");
     }
     return text.toString();
   }

@@ -1,7 +1,7 @@
 package colonnade.spark.scan;
 
+import colonnade.planner.messages.Queries.ColumnSummary;
 import colonnade.spark.table.BoundText;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
@@ -13,28 +13,28 @@ import org.apache.spark.sql.types.StringType;
  * Bounds and NULL counts of one column from the log. They are estimates, because bounds may be too
  * wide.
  */
-record LogColumn(JsonNode known, DataType type) implements ColumnStatistics {
+record LogColumn(ColumnSummary known, DataType type) implements ColumnStatistics {
 
   @Override
   public Optional<Object> min() {
-    return bound("min");
+    return bound(known.min());
   }
 
   @Override
   public Optional<Object> max() {
-    return bound("max");
+    return bound(known.max());
   }
 
   @Override
   public OptionalLong nullCount() {
-    return OptionalLong.of(known.get("nulls").asLong());
+    return OptionalLong.of(known.nulls());
   }
 
-  private Optional<Object> bound(String which) {
+  private Optional<Object> bound(String text) {
     // Spark's optimizer does not use the bounds of strings or binary.
-    if (!known.hasNonNull(which) || type instanceof StringType || type instanceof BinaryType) {
+    if (text == null || type instanceof StringType || type instanceof BinaryType) {
       return Optional.empty();
     }
-    return Optional.of(BoundText.value(known.get(which).asText(), type));
+    return Optional.of(BoundText.value(text, type));
   }
 }

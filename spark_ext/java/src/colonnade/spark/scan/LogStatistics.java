@@ -1,7 +1,8 @@
 package colonnade.spark.scan;
 
 import colonnade.spark.table.ColumnName;
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Queries.ColumnSummary;
+import colonnade.planner.messages.Queries.PlannedScan;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -16,17 +17,17 @@ final class LogStatistics implements Statistics {
   private static final long ROW_OVERHEAD = 8; // as Spark's own estimates have it
   private static final long MOST_COMPRESSED = 4;
 
-  private final JsonNode plan;
+  private final PlannedScan plan;
   private final StructType schema;
 
-  LogStatistics(JsonNode plan, StructType schema) {
+  LogStatistics(PlannedScan plan, StructType schema) {
     this.plan = plan;
     this.schema = schema;
   }
 
   @Override
   public OptionalLong numRows() {
-    return OptionalLong.of(plan.get("rows").asLong());
+    return OptionalLong.of(plan.rows());
   }
 
   /**
@@ -36,16 +37,16 @@ final class LogStatistics implements Statistics {
    */
   @Override
   public OptionalLong sizeInBytes() {
-    double rows = plan.get("rows").asDouble() * (schema.defaultSize() + ROW_OVERHEAD);
+    double rows = (double) plan.rows() * (schema.defaultSize() + ROW_OVERHEAD);
     return OptionalLong.of(
-        (long) Math.max(rows / MOST_COMPRESSED, plan.get("bytes").asDouble()));
+        (long) Math.max(rows / MOST_COMPRESSED, plan.bytes()));
   }
 
   @Override
   public Map<NamedReference, ColumnStatistics> columnStats() {
     Map<NamedReference, ColumnStatistics> found = new HashMap<>();
     for (StructField field : schema.fields()) {
-      JsonNode known = plan.get("columns").get(field.name());
+      ColumnSummary known = plan.columns().get(field.name());
       if (known != null) {
         found.put(ColumnName.reference(field.name()), new LogColumn(known, field.dataType()));
       }

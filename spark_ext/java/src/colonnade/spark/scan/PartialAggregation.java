@@ -1,11 +1,12 @@
 package colonnade.spark.scan;
 
+import colonnade.planner.messages.Queries.ColumnSummary;
+import colonnade.planner.messages.Queries.PlannedScan;
 import colonnade.read.AggregatingReaderFactory;
 import colonnade.read.TaskAggregate.Function;
 import colonnade.read.TaskAggregate;
 import colonnade.spark.table.PartitionKeys;
 import colonnade.spark.table.TableAtEpoch;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -68,11 +69,12 @@ record PartialAggregation(
       results = results.add(call.text(), share.resultType());
     }
     StructField[] fields = columns.fields();
-    ScanRequest request = new ScanRequest(table.state(), table.schema(), columns, List.of(), null, null);
+    ScanRequest request =
+        new ScanRequest(table.view(), table.schema(), columns, List.of(), null, null);
     ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE, false);
     // Spark adds up the counts of tasks. Without tasks the sum would be NULL instead of 0.
     if (aggregates.isEmpty()
-        || tasks.plan().get("tasks").isEmpty()
+        || tasks.plan().tasks().isEmpty()
         || !aggregates.stream().allMatch(share -> isShort(share, fields, tasks.plan()))) {
       return Optional.empty();
     }
@@ -84,11 +86,11 @@ record PartialAggregation(
    * Whether a partial result has fewer parts than a task has rows. A decimal sum that exceeds its
    * type has several parts.
    */
-  private static boolean isShort(TaskAggregate share, StructField[] columns, JsonNode plan) {
+  private static boolean isShort(TaskAggregate share, StructField[] columns, PlannedScan plan) {
     if (share.function() != Function.SUM || !(share.type() instanceof DecimalType type)) {
       return true;
     }
-    JsonNode known = plan.get("columns").get(columns[share.column()].name());
+    ColumnSummary known = plan.columns().get(columns[share.column()].name());
     if (known == null) {
       return true;
     }
@@ -125,7 +127,7 @@ record PartialAggregation(
   /** Estimates one row for each task. */
   @Override
   public Statistics estimateStatistics() {
-    long rows = tasks.plan().get("tasks").size();
+    long rows = tasks.plan().tasks().size();
     return new Statistics() {
       @Override
       public OptionalLong numRows() {

@@ -1,12 +1,23 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.planner.Json;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.ColumnsForRows;
+import colonnade.planner.messages.Queries.Load;
+import colonnade.planner.messages.Request;
+import colonnade.planner.messages.Views.RowsToWrite;
+import colonnade.planner.messages.Writes.AnalyzedRows;
+import colonnade.planner.messages.Writes.CanDelete;
+import colonnade.planner.messages.Writes.ColumnsGiven;
+import colonnade.planner.messages.Writes.DeleteWhere;
+import colonnade.planner.messages.Writes.MergeByKey;
+import colonnade.spark.quirks.changes.ToldChange;
+import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.quirks.rules.SparkRules;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.quirks.statement.FrameLayout;
 import colonnade.spark.quirks.statement.PlannedQuery;
+import colonnade.spark.quirks.statement.StatementTag;
 import colonnade.spark.quirks.tables.CharComparisons;
 import colonnade.spark.quirks.writes.IdentityChecks;
 import colonnade.spark.scan.ColonnadeScanBuilder;
@@ -14,17 +25,15 @@ import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.ReadOptions;
 import colonnade.spark.table.StatedLayout;
 import colonnade.spark.table.TableAtEpoch;
+import colonnade.spark.table.TableForm;
 import colonnade.write.RowCheck;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
 import org.apache.spark.sql.connector.catalog.Column;
@@ -58,20 +67,13 @@ public class ColonnadeTable extends TableAtEpoch
   /** The setting of a session whose DELETE reads the rows, so that history can count them. */
   private static final String COUNT_ROWS = "spark.colonnade.countRows";
 
-  /** The key of the time by which a statement decides what has expired. */
-  private static final String DECIDED = "decided";
-
   /** The setting of the most bytes that the source of a MERGE reads which finds rows by their keys. */
   private static final String MERGE_BY_KEY_SETTING = "spark.colonnade.mergeByKeyBytes";
 
   private static final boolean CAN_CHOOSE = canChoose();
 
-  ColonnadeTable(
-      JsonNode loaded,
-      boolean callable,
-      boolean deletedFrom,
-      Map<String, String> catalogProperties) {
-    super(loaded, callable, deletedFrom, catalogProperties);
+  ColonnadeTable(TableForm form) {
+    super(form);
   }
 
   /**
@@ -87,7 +89,7 @@ public class ColonnadeTable extends TableAtEpoch
 
   /** Whether a layout is that of the table, in whatever words. */
   public boolean isLaidOutAs(Transform... said) {
-    return StatedLayout.isMeant(said, super.partitioning(), loaded());
+    return StatedLayout.isMeant(said, super.partitioning(), loaded().sortKey());
   }
 
   /** Whether Spark asks a table which changes of columns a statement may make. Spark 4.1 does not. */
@@ -104,14 +106,8 @@ public class ColonnadeTable extends TableAtEpoch
     }
   }
 
-  private static ColonnadeTable of(
-      JsonNode loaded,
-      boolean callable,
-      boolean deletedFrom,
-      Map<String, String> catalogProperties) {
-    return CAN_CHOOSE
-        ? EvolvingTable.of(loaded, callable, deletedFrom, catalogProperties)
-        : new ColonnadeTable(loaded, callable, deletedFrom, catalogProperties);
+  private static ColonnadeTable of(TableForm form) {
+    return CAN_CHOOSE ? EvolvingTable.of(form) : new ColonnadeTable(form);
   }
 
   /**
@@ -120,9 +116,7 @@ public class ColonnadeTable extends TableAtEpoch
    * newest epoch.
    */
   public static ColonnadeTable load(String path, Map<String, String> options) {
-    SparkRules.use();
-    Map<String, Object> args = PlannedQuery.with(Map.of("path", path, "options", options));
-    return of(Planner.call("load", args), true, false, Map.of());
+    return load(path, options, false);
   }
 
   /**
@@ -130,20 +124,25 @@ public class ColonnadeTable extends TableAtEpoch
    * key, also where no row of the table has that key. The options are those of {@link #load}.
    */
   public static ColonnadeTable loadStatics(String path, Map<String, String> options) {
+    return load(path, options, true);
+  }
+
+  private static ColonnadeTable load(
+      String path, Map<String, String> options, boolean statics) {
     SparkRules.use();
-    Map<String, Object> args = Map.of("path", path, "options", options, "statics", true);
-    return of(Planner.call("load", PlannedQuery.with(args)), true, false, Map.of());
+    Load request = new Load(path, options, statics, PlannedQuery.number());
+    return of(TableForm.of(Planner.call(request)));
   }
 
   /** Returns this table for a catalog that does not know the partition transforms as functions. */
   public ColonnadeTable withoutFunctions() {
-    return of(loaded(), false, isDeletedFrom(), catalogProperties());
+    return of(form().withoutFunctions());
   }
 
   /** Returns this table as Spark's own catalog knows it: at its default place, or at a LOCATION. */
   public ColonnadeTable registered(boolean owned) {
     String property = owned ? TableCatalog.PROP_IS_MANAGED_LOCATION : TableCatalog.PROP_EXTERNAL;
-    return of(loaded(), isCallable(), isDeletedFrom(), Map.of(property, "true"));
+    return of(form().with(property, "true"));
   }
 
   /**
@@ -151,59 +150,35 @@ public class ColonnadeTable extends TableAtEpoch
    * Otherwise Spark would replace it by its cached rows and could not delete from those.
    */
   public ColonnadeTable toDeleteFrom() {
-    return of(loaded(), isCallable(), true, catalogProperties());
+    return of(form().toDeleteFrom());
   }
 
   @Override
-  public ColonnadeTable forRows(Map<String, Object> rows, Map<String, String> options) {
-    Map<String, Object> args =
-        Map.of("path", path(), "seen", state(), "rows", rows, "options", options);
-    JsonNode schema = Planner.call("columns_for_rows", args).get("schema");
-    ObjectNode other = loaded().deepCopy();
-    other.set("schema", schema);
-    other.set(EVOLVING, Json.MAPPER.valueToTree(rows));
-    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
+  public ColonnadeTable forRows(RowsToWrite rows, Map<String, String> options) {
+    ColumnsForRows request = new ColumnsForRows(path(), view(), rows, options);
+    return of(form().forRows(rows, Planner.call(request).columns()));
   }
 
   @Override
   public ColonnadeTable forGiven(List<String> names, Map<String, String> options) {
-    return hasPrimaryKey() ? given("columns_given", named(names, options)) : this;
+    return hasPrimaryKey()
+        ? given(new ColumnsGiven(path(), view(), names, options, PlannedQuery.number()))
+        : this;
   }
 
   @Override
   public ColonnadeTable forMerge(
       List<String> keys, List<String> names, long bytes, Map<String, String> options) {
-    Map<String, Object> args = named(names, options);
-    args.put("keys", keys);
-    args.put("bytes", bytes);
-    args.put("most", SQLConf.get().getConfString(MERGE_BY_KEY_SETTING, null));
-    return given("merge_by_key", args);
-  }
-
-  private Map<String, Object> named(List<String> names, Map<String, String> options) {
-    Map<String, Object> args = new HashMap<>();
-    args.put("path", path());
-    args.put("seen", state());
-    args.put("names", names);
-    args.put("options", options);
-    args.put("evolving", evolving());
-    return args;
+    String most = SQLConf.get().getConfString(MERGE_BY_KEY_SETTING, null);
+    return given(
+        new MergeByKey(
+            path(), view(), keys, names, bytes, most, options, PlannedQuery.number()));
   }
 
   /** Returns this table for rows that merge by their keys, if the planner says that they do. */
-  private ColonnadeTable given(String op, Map<String, Object> args) {
-    JsonNode found = Planner.call(op, PlannedQuery.with(args));
-    JsonNode given = found.get("given");
-    if (given.isNull()) {
-      return this;
-    }
-    ObjectNode other = loaded().deepCopy();
-    other.set("schema", found.get("schema"));
-    other.set(GIVEN, given);
-    if (!given.get("checked").asBoolean()) {
-      other.putArray(CONSTRAINTS);
-    }
-    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
+  private ColonnadeTable given(Request<AnalyzedRows> request) {
+    AnalyzedRows found = Planner.call(request);
+    return found.given() == null ? this : of(form().forGiven(found.given(), found.columns()));
   }
 
   /**
@@ -211,10 +186,7 @@ public class ColonnadeTable extends TableAtEpoch
    * are NULL.
    */
   ColonnadeTable asStored() {
-    ObjectNode every = loaded().deepCopy();
-    every.set(VALUES_AT, every.get(DECIDED));
-    every.putNull(NOW);
-    return of(every, isCallable(), isDeletedFrom(), catalogProperties());
+    return of(form().asStored(loaded().decided()));
   }
 
   /**
@@ -222,21 +194,12 @@ public class ColonnadeTable extends TableAtEpoch
    * does not decide which rows have expired.
    */
   private ColonnadeTable decided() {
-    if (!loaded().hasNonNull(DECIDED)) {
-      return this;
-    }
-    ObjectNode other = loaded().deepCopy();
-    other.set(NOW, other.get(DECIDED));
-    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
+    return of(form().decided());
   }
 
   /** Returns some RowSets of this table at an epoch, as a table to read. */
   ColonnadeTable ofRowSets(long epoch, List<Long> rowsets) {
-    ObjectNode some = loaded().deepCopy();
-    some.put("epoch", epoch).put("pinned", true);
-    ArrayNode ids = some.putArray(ROWSETS);
-    rowsets.forEach(ids::add);
-    return new ColonnadeTable(some, isCallable(), isDeletedFrom(), catalogProperties());
+    return new ColonnadeTable(form().ofRowSets(epoch, rowsets, null));
   }
 
   /**
@@ -245,10 +208,9 @@ public class ColonnadeTable extends TableAtEpoch
    * divided by the number of tasks.
    */
   ColonnadeTable ofWholeRowSets(long epoch, List<Long> rowsets) {
-    ColonnadeTable some = ofRowSets(epoch, rowsets);
-    int most = 4 * SparkSession.active().sparkContext().defaultParallelism();
-    ((ObjectNode) some.loaded()).put(WHOLE, Math.min(2 * rowsets.size(), most));
-    return some;
+    long most = 4L * SparkSession.active().sparkContext().defaultParallelism();
+    long tasks = Math.min(2L * rowsets.size(), most);
+    return new ColonnadeTable(form().ofRowSets(epoch, rowsets, tasks));
   }
 
   @Override
@@ -312,20 +274,32 @@ public class ColonnadeTable extends TableAtEpoch
     if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
       return false; // the plan of such a statement shows its filters
     }
-    Map<String, Object> args = new HashMap<>(decided().state());
-    args.put("filters", ExpressionTree.of(filters));
-    args.put("count_rows", SQLConf.get().getConfString(COUNT_ROWS, "false"));
-    return Planner.call("can_delete", args).get("unread").asBoolean();
+    String counts = SQLConf.get().getConfString(COUNT_ROWS, "false");
+    return Planner.call(new CanDelete(decided().view(), ExpressionTree.of(filters), counts)).yes();
   }
 
   @Override
   public void deleteWhere(Predicate[] filters) {
-    RowChangeBuilder.delete(this, filters, Map.of());
+    deleteWhere(filters, Map.of());
   }
 
   /** Deletes the selected rows with the options of the statement, which Spark 4.1 does not pass. */
   public void deleteWhere(Predicate[] filters, CaseInsensitiveStringMap options) {
-    RowChangeBuilder.delete(this, filters, options.asCaseSensitiveMap());
+    deleteWhere(filters, options.asCaseSensitiveMap());
+  }
+
+  private void deleteWhere(Predicate[] filters, Map<String, String> options) {
+    String statement = StatementTag.running();
+    Planner.call(
+        new DeleteWhere(
+            path(),
+            view(),
+            ExpressionTree.of(filters),
+            options,
+            ToldChange.running(),
+            statement == null ? UUID.randomUUID().toString().replace("-", "") : statement,
+            PlannedQuery.number()));
+    CachedReads.refresh(path());
   }
 
   @Override
@@ -343,13 +317,8 @@ public class ColonnadeTable extends TableAtEpoch
       return new ColonnadeScanBuilder(this);
     }
     // What the table was loaded with came from the very same options.
-    boolean elsewhere = ReadOptions.check(given).named().stream().anyMatch(name -> !has(name));
-    return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
-  }
-
-  /** Whether this table was loaded with what {@link ReadOptions#named} calls so. */
-  private boolean has(String name) {
-    return name.equals("pinned") ? loaded().get(name).asBoolean() : loaded().hasNonNull(name);
+    boolean here = ReadOptions.check(given).areOf(loaded());
+    return new ColonnadeScanBuilder(here ? this : at(given));
   }
 
   /** Returns this table at the state that the options of one use of it name. */

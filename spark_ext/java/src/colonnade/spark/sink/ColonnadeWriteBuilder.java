@@ -1,5 +1,6 @@
 package colonnade.spark.sink;
 
+import colonnade.planner.messages.Clauses.Tree;
 import colonnade.spark.quirks.changes.MergeJoin;
 import colonnade.spark.quirks.writes.SparkCondition;
 import colonnade.spark.table.ExpressionTree;
@@ -116,7 +117,7 @@ public final class ColonnadeWriteBuilder
     return false;
   }
 
-  private static List<Map<String, Object>> filters(Predicate[] predicates) {
+  private static List<Tree> filters(Predicate[] predicates) {
     return ExpressionTree.of(predicates);
   }
 
@@ -127,7 +128,7 @@ public final class ColonnadeWriteBuilder
       return new ColonnadeWrite(request.kind(), planned, end);
     }
     SparkCondition condition = SparkCondition.running(seen).orElseThrow();
-    List<Map<String, Object>> filters = request.where();
+    List<Tree> filters = request.where();
     return new ColonnadeWrite(
         request.kind(),
         planned.with(condition.check(request.rows())),

@@ -1,13 +1,16 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Rewrites.AskedRowSet;
+import colonnade.planner.messages.Rewrites.ChooseColumns;
+import colonnade.planner.messages.Rewrites.ChosenColumns;
+import colonnade.planner.messages.Rewrites.Update;
+import colonnade.planner.messages.Rewrites.UpdatedRowsets;
+import colonnade.planner.messages.Writes.ReplacedColumns;
 import colonnade.spark.quirks.changes.SetColumns;
 import colonnade.write.RewrittenColumns;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.internal.SQLConf;
 
@@ -38,16 +41,14 @@ final class ColumnChange {
    */
   boolean run() {
     change.requireSettable();
-    JsonNode chosen = choose();
-    if (chosen == null || chosen.get("rowsets").isEmpty() && !columns.isEvaluated()) {
+    ChosenColumns chosen = choose();
+    if (chosen == null || chosen.rowsets().isEmpty() && !columns.isEvaluated()) {
       return false;
     }
     RewrittenColumns written = write(chosen);
-    Map<String, Object> replaced = new HashMap<>();
-    replaced.put("names", columns.names());
-    replaced.put("asked", chosen.get("asked"));
-    replaced.put("reports", written.reports());
-    List<Long> others = longs(chosen.get("others"));
+    ReplacedColumns replaced =
+        new ReplacedColumns(columns.names(), chosen.asked(), written.reports());
+    List<Long> others = new ArrayList<>(chosen.others());
     others.addAll(written.wide());
     try {
       finish(change.with(replaced), others);
@@ -71,47 +72,39 @@ final class ColumnChange {
   }
 
   /** Asks the planner for the RowSets in which columns are replaced; null if it cannot pay. */
-  private JsonNode choose() {
-    Map<String, Object> args = planned.named();
-    args.put("epoch", change.table().epoch());
-    args.put("now", change.table().now());
-    args.put("counted", !columns.isOfAllRows());
-    args.put("columns", columns.names());
-    args.put("filters", change.filters());
-    args.put("reads", columns.reads());
-    args.put("least", SQLConf.get().getConfString(LEAST_SETTING, null));
-    args.put("counts", null);
-    if (!columns.isOfAllRows()) {
-      JsonNode candidates = Planner.call("updated_rowsets", args).get("rowsets");
-      if (candidates.isEmpty()) {
-        return null;
-      }
-      args.put("counts", columns.count(some(longs(candidates))));
+  private ChosenColumns choose() {
+    Update update =
+        new Update(
+            planned.job(),
+            planned.database(),
+            change.table().view(),
+            !columns.isOfAllRows(),
+            columns.names(),
+            columns.reads(),
+            change.filters(),
+            SQLConf.get().getConfString(LEAST_SETTING, null));
+    if (columns.isOfAllRows()) {
+      return Planner.call(new ChooseColumns(update, null));
     }
-    return Planner.call("choose_columns", args);
+    List<Long> candidates = Planner.call(new UpdatedRowsets(update)).rowsets();
+    return candidates.isEmpty()
+        ? null
+        : Planner.call(new ChooseColumns(update, columns.count(some(candidates))));
   }
 
-  private RewrittenColumns write(JsonNode chosen) {
-    JsonNode rowsets = chosen.get("rowsets");
-    List<Long> ids = new ArrayList<>();
-    rowsets.forEach(each -> ids.add(each.get("id").longValue()));
+  private RewrittenColumns write(ChosenColumns chosen) {
+    List<Long> ids = chosen.rowsets().stream().map(AskedRowSet::id).toList();
     return ids.isEmpty()
         ? new RewrittenColumns(List.of(), List.of())
         : columns.write(
             change.table().ofWholeRowSets(change.table().epoch(), ids),
             ids,
-            chosen.get("task").asText(),
-            rowsets.toString(),
+            chosen.task(),
+            ColumnFill.tasks(chosen.rowsets()),
             planned.storeSettings());
   }
 
   private ColonnadeTable some(List<Long> rowsets) {
     return change.table().ofRowSets(change.table().epoch(), rowsets);
-  }
-
-  private static List<Long> longs(JsonNode numbers) {
-    List<Long> found = new ArrayList<>();
-    numbers.forEach(each -> found.add(each.longValue()));
-    return found;
   }
 }

@@ -3,16 +3,20 @@ package colonnade.spark.sink;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Rewrites.AskedRowSet;
+import colonnade.planner.messages.Rewrites.CommitFill;
+import colonnade.planner.messages.Rewrites.FillRound;
+import colonnade.planner.messages.Rewrites.Filled;
+import colonnade.planner.messages.Rewrites.PlanFill;
+import colonnade.planner.messages.Rewrites.PlannedFill;
 import colonnade.spark.quirks.expressions.ColumnValues;
 import colonnade.spark.quirks.rules.SparkRules;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -26,7 +30,6 @@ public final class ColumnFill {
 
   private final ColonnadeTable table;
   private final ColumnValues values;
-  private final Map<String, Object> plan = new HashMap<>();
   private final List<String> asked = new ArrayList<>();
   private final List<String> reports = new ArrayList<>();
 
@@ -42,8 +45,7 @@ public final class ColumnFill {
     DataType parsed = column.fields()[0].dataType();
     ColumnFill fill =
         new ColumnFill(table, new ColumnValues(name, parsed, true, expression, null));
-    fill.plan.put("schema", column.json());
-    return fill.run(name);
+    return fill.run(name, column.json(), null);
   }
 
   /** Returns a schema of one column. {@code type} is as in {@link #add}. */
@@ -62,9 +64,7 @@ public final class ColumnFill {
         ColumnValues values =
             new ColumnValues(field.name(), field.dataType(), false, expression, condition);
         ColumnFill fill = new ColumnFill(table, values);
-        fill.plan.put("schema", null);
-        fill.plan.put("where", condition);
-        return fill.run(field.name());
+        return fill.run(field.name(), null, condition);
       }
     }
     throw ColonnadeException.unchecked(
@@ -78,24 +78,21 @@ public final class ColumnFill {
     return ColonnadeTable.load(path, Map.of()).asStored();
   }
 
-  private JsonNode run(String name) {
-    plan.putAll(table.state());
-    plan.put("path", table.path());
-    plan.put("column", name);
-    plan.put("reads", values.reads(table));
-    JsonNode planned = Planner.call("plan_fill", plan);
-    JsonNode missing = planned;
+  private JsonNode run(String name, String added, String condition) {
+    PlannedFill planned =
+        Planner.call(
+            new PlanFill(
+                table.path(), table.view(), name, values.reads(table), added, condition));
+    FillRound missing = planned.first();
     for (int round = 0; round < ROUNDS; round++) {
-      write(planned, missing);
-      Map<String, Object> args = new HashMap<>();
-      args.put("fill", planned.get("fill").asText());
-      args.put("database", table.state().get("database"));
-      args.put("asked", asked);
-      args.put("reports", reports);
-      missing = Planner.callOnce("commit_fill", args);
-      if (missing.has("rows")) {
-        return missing;
+      write(planned.task(), missing);
+      Filled done =
+          Planner.call(
+              new CommitFill(planned.fill(), table.view().database(), asked, reports));
+      if (done.next() == null) {
+        return done.rows();
       }
+      missing = done.next();
     }
     throw ColonnadeException.unchecked(
         "COLONNADE_CONFLICT",
@@ -104,41 +101,37 @@ public final class ColumnFill {
             + " again.");
   }
 
-  /** Writes the values of the RowSets that a reply of the planner lists, at the reply's epoch. */
-  private void write(JsonNode planned, JsonNode missing) {
-    long epoch = missing.get("epoch").asLong();
-    missing.get("asked").forEach(each -> asked.add(each.asText()));
-    JsonNode rowsets = met(epoch, missing.get("rowsets"));
+  /** Writes the values of the RowSets of a round, at its epoch. */
+  private void write(String task, FillRound missing) {
+    long epoch = missing.epoch();
+    asked.addAll(missing.asked());
+    List<AskedRowSet> rowsets = met(epoch, missing.rowsets());
     if (rowsets.isEmpty()) {
       return;
     }
     reports.addAll(
         values.write(
             table.ofWholeRowSets(epoch, ids(rowsets)),
-            planned.get("task").asText(),
-            rowsets.toString(),
+            task,
+            tasks(rowsets),
             HadoopSettings.ofTasks(table.path())));
   }
 
   /** Returns those of some RowSets that have rows to change. */
-  private JsonNode met(long epoch, JsonNode rowsets) {
+  private List<AskedRowSet> met(long epoch, List<AskedRowSet> rowsets) {
     if (values.isOfAllRows() || rowsets.isEmpty()) {
       return rowsets;
     }
     Set<Long> found = values.findRowSets(table.ofRowSets(epoch, ids(rowsets)));
-    ArrayNode kept = JsonNodeFactory.instance.arrayNode();
-    rowsets.forEach(
-        each -> {
-          if (found.contains(each.get("id").longValue())) {
-            kept.add(each);
-          }
-        });
-    return kept;
+    return rowsets.stream().filter(each -> found.contains(each.id())).toList();
   }
 
-  private static List<Long> ids(JsonNode rowsets) {
-    List<Long> ids = new ArrayList<>();
-    rowsets.forEach(each -> ids.add(each.get("id").longValue()));
-    return ids;
+  private static List<Long> ids(List<AskedRowSet> rowsets) {
+    return rowsets.stream().map(AskedRowSet::id).toList();
+  }
+
+  /** Returns what tasks need of RowSets, as one JSON list. */
+  static String tasks(List<AskedRowSet> rowsets) {
+    return rowsets.stream().map(AskedRowSet::task).collect(Collectors.joining(",", "[", "]"));
   }
 }

@@ -1,10 +1,10 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Catalog.MayWiden;
+import colonnade.spark.table.TableForm;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
 import org.apache.spark.sql.connector.catalog.SupportsSchemaEvolution;
@@ -23,21 +23,13 @@ import org.apache.spark.sql.types.StructType;
  * cannot.
  */
 final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolution {
-  private EvolvingTable(
-      JsonNode loaded,
-      boolean callable,
-      boolean deletedFrom,
-      Map<String, String> catalogProperties) {
-    super(loaded, callable, deletedFrom, catalogProperties);
+  private EvolvingTable(TableForm form) {
+    super(form);
   }
 
   /** Its declared type lets other classes call it without loading this one first. */
-  static ColonnadeTable of(
-      JsonNode loaded,
-      boolean callable,
-      boolean deletedFrom,
-      Map<String, String> catalogProperties) {
-    return new EvolvingTable(loaded, callable, deletedFrom, catalogProperties);
+  static ColonnadeTable of(TableForm form) {
+    return new EvolvingTable(form);
   }
 
   /**
@@ -86,7 +78,6 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
   }
 
   private static boolean mayWiden(DataType own, DataType given) {
-    Map<String, Object> types = Map.of("own", own.json(), "given", given.json());
-    return Planner.call("may_widen", types).get("may").asBoolean();
+    return Planner.call(new MayWiden(own.json(), given.json())).yes();
   }
 }

@@ -2,20 +2,25 @@ package colonnade.spark.sink;
 
 import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Clauses.OrderField;
+import colonnade.planner.messages.Clauses.Tree;
+import colonnade.planner.messages.Request;
+import colonnade.planner.messages.Writes.CommitOverwrite;
+import colonnade.planner.messages.Writes.CommitRows;
+import colonnade.planner.messages.Writes.CommitWrite;
+import colonnade.planner.messages.Writes.Committed;
+import colonnade.planner.messages.Writes.PlannedJob;
 import colonnade.spark.quirks.changes.KeyedMerges;
 import colonnade.spark.quirks.changes.ToldChange;
 import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.quirks.writes.IdentityEndpoint;
 import colonnade.spark.quirks.writes.SparkCondition;
 import colonnade.spark.table.ColumnName;
-import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.PartitionLayout;
 import colonnade.write.RowCheck;
 import colonnade.write.WriteTask;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,7 +29,6 @@ import org.apache.spark.sql.connector.distributions.Distributions;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.SortDirection;
 import org.apache.spark.sql.connector.expressions.SortOrder;
-import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 import org.apache.spark.sql.types.StructType;
@@ -32,40 +36,34 @@ import org.apache.spark.sql.types.StructType;
 /**
  * A write that is planned, with a fixed transaction and base epoch.
  *
- * @param job the planner's job, which the commit needs
- * @param task the part of the job that each task needs
- * @param path the path of the table
- * @param database the database of the table; null if the write creates it
+ * @param plan what the planner says of it
  * @param rows the columns that Spark will write
- * @param sortKey a list of {"column", "descending"}
  * @param layout the partition layout of the table
- * @param exact whether the planner finds the rows to overwrite; if false, Spark must find them
- * @param identified whether the table has identity columns
- * @param checks what each row must meet when it has their values
+ * @param checks what each row must meet when it has the values of identity columns
  */
 public record PlannedWrite(
-    String job,
-    String task,
-    String path,
-    String database,
-    StructType rows,
-    JsonNode sortKey,
-    PartitionLayout layout,
-    boolean exact,
-    boolean identified,
-    List<RowCheck> checks) {
+    PlannedJob plan, StructType rows, PartitionLayout layout, List<RowCheck> checks) {
 
   /** Returns this write with one more condition that each row must meet. */
   PlannedWrite with(RowCheck check) {
     List<RowCheck> all = new ArrayList<>(checks);
     all.add(check);
-    return new PlannedWrite(
-        job, task, path, database, rows, sortKey, layout, exact, identified, List.copyOf(all));
+    return new PlannedWrite(plan, rows, layout, List.copyOf(all));
+  }
+
+  /** Whether the planner finds the rows to overwrite. If not, Spark must find them. */
+  boolean exact() {
+    return plan.exact();
+  }
+
+  /** Returns the path of the table. */
+  public String path() {
+    return plan.path();
   }
 
   /** Makes the rows that tasks report visible in one epoch. Safe to call again. */
   public void commit(WriterCommitMessage[] messages) {
-    send("commit_write", Map.of("messages", texts(messages)));
+    send(new CommitWrite(job(), database(), texts(messages), null, ToldChange.NOTHING));
   }
 
   /**
@@ -74,11 +72,11 @@ public record PlannedWrite(
    * the table, which is Spark's error.
    */
   void append(Optional<List<String>> merged, WriterCommitMessage[] messages) {
-    Map<String, Object> more = new HashMap<>();
-    more.put("messages", texts(messages));
-    merged.ifPresent(keys -> more.put("merged", keys));
-    more.put("told", ToldChange.running());
-    if (send("commit_write", more).hasNonNull("repeated")) {
+    Committed done =
+        send(
+            new CommitWrite(
+                job(), database(), texts(messages), merged.orElse(null), ToldChange.running()));
+    if (done.refused() != null) {
       throw KeyedMerges.repeatedMatch();
     }
   }
@@ -88,16 +86,13 @@ public record PlannedWrite(
    * {@link ColumnConflict} if only the replaced columns are in conflict with a concurrent writer.
    */
   public void commit(RowChange change, WriterCommitMessage[] messages) {
-    Map<String, Object> more = new HashMap<>();
-    more.put("kind", change.kind());
-    more.put("filters", change.filters());
-    more.put("keys", change.keys());
-    more.put("told", change.told().get());
-    more.put("messages", texts(messages));
-    more.put("columns", change.replaced());
-    JsonNode done = send("commit_rows", more);
-    if (done.hasNonNull("conflict")) {
-      throw new ColumnConflict(done.get("conflict").asText());
+    Committed done =
+        send(
+            new CommitRows(
+                job(), database(), change.kind(), texts(messages), change.filters(),
+                change.keys(), change.replaced(), change.told().get()));
+    if (done.refused() != null) {
+      throw new ColumnConflict(done.refused());
     }
   }
 
@@ -105,22 +100,9 @@ public record PlannedWrite(
    * Commits rows that replace the rows which meet a condition. {@code filters} describes the
    * condition to the planner.
    */
-  void replace(
-      SparkCondition condition,
-      List<Map<String, Object>> filters,
-      WriterCommitMessage[] messages) {
-    Map<String, Object> more = new HashMap<>();
-    more.put("filters", filters);
-    more.put("messages", texts(messages));
-    more.put("overwritten", condition.rows());
-    send("commit_overwrite", more);
-  }
-
-  /** Deletes the rows that filters select, without tasks. */
-  void delete(Predicate[] filters) {
+  void replace(SparkCondition condition, List<Tree> filters, WriterCommitMessage[] messages) {
     send(
-        "delete_where",
-        Map.of("filters", ExpressionTree.of(filters), "told", ToldChange.running()));
+        new CommitOverwrite(job(), database(), texts(messages), condition.rows(), filters));
   }
 
   /**
@@ -140,43 +122,44 @@ public record PlannedWrite(
 
   private SortOrder[] sortOrders() {
     List<SortOrder> orders = new ArrayList<>();
-    for (JsonNode field : sortKey) {
-      boolean descending = field.get("descending").asBoolean();
+    for (OrderField field : plan.ordering()) {
       // The order has Spark's default for NULL: first in ascending and last in descending order.
-      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
-      orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
+      SortDirection direction = field.descending() ? SortDirection.DESCENDING : SortDirection.ASCENDING;
+      orders.add(Expressions.sort(ColumnName.reference(field.column()), direction));
     }
     return orders.toArray(SortOrder[]::new);
   }
 
   /** Begins to give tasks the values of identity columns. The caller must close what it returns. */
   IdentityValues identities() {
-    return identified ? new IdentityValues(IdentityEndpoint.open(job)) : IdentityValues.NONE;
+    return plan.identified()
+        ? new IdentityValues(IdentityEndpoint.open(job()))
+        : IdentityValues.NONE;
   }
 
   /** Returns what the tasks receive, which take values of identity columns from the source. */
   WriteTask writeTask(IdentityValues identities) {
-    return new WriteTask(task, rows, storeSettings(), checks, identities.source(), null, false);
+    return new WriteTask(plan.task(), rows, storeSettings(), checks, identities.source(), null, false);
   }
 
   /** Returns the settings that tasks need to reach the store. They hold secrets. */
   Map<String, String> storeSettings() {
-    return HadoopSettings.ofTasks(path);
+    return HadoopSettings.ofTasks(path());
   }
 
-  /** Returns what names this write in requests to the planner. */
-  Map<String, Object> named() {
-    Map<String, Object> args = new HashMap<>();
-    args.put("job", job);
-    args.put("database", database);
-    return args;
+  /** Returns the planner's job, which the commit needs. */
+  String job() {
+    return plan.job();
   }
 
-  private JsonNode send(String op, Map<String, ?> more) {
-    Map<String, Object> args = named();
-    args.putAll(more);
-    JsonNode reply = Planner.call(op, args);
-    CachedReads.refresh(path);
+  /** Returns the database of the table; null if the write creates it. */
+  String database() {
+    return plan.database();
+  }
+
+  private Committed send(Request<Committed> request) {
+    Committed reply = Planner.call(request);
+    CachedReads.refresh(path());
     return reply;
   }
 

@@ -1,13 +1,15 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Clauses.Told;
+import colonnade.planner.messages.Clauses.Tree;
+import colonnade.planner.messages.Writes.ReplacedColumns;
 import colonnade.spark.quirks.changes.AssignedColumns;
 import colonnade.spark.quirks.changes.MergeJoin;
 import colonnade.spark.quirks.changes.NamedColumns;
 import colonnade.spark.quirks.changes.ToldChange;
 import colonnade.spark.table.RowColumn;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
@@ -21,17 +23,17 @@ import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
  * @param read the filters of the statement's scan; null if they are not known
  * @param compared the columns that a MERGE compares with existing rows; null for another statement
  * @param told what the statement says, for the history
- * @param replaced the columns that tasks have replaced, as the planner takes them; null for none
+ * @param replaced the columns that tasks have replaced; null for none
  */
 public record RowChange(
     ColonnadeTable table,
     String kind,
-    Supplier<List<Map<String, Object>>> read,
+    Supplier<List<Tree>> read,
     Supplier<List<String>> compared,
-    Supplier<Map<String, Object>> told,
-    Map<String, Object> replaced) {
+    Supplier<Told> told,
+    ReplacedColumns replaced) {
 
-  RowChange(ColonnadeTable table, String kind, Supplier<List<Map<String, Object>>> read) {
+  RowChange(ColonnadeTable table, String kind, Supplier<List<Tree>> read) {
     this(table, kind, read, compared(table, kind), ToldChange::running, null);
   }
 
@@ -40,9 +42,9 @@ public record RowChange(
   }
 
   /** Returns this statement with replaced columns. Spark must have begun to run the statement. */
-  RowChange with(Map<String, Object> columns) {
+  RowChange with(ReplacedColumns columns) {
     List<String> keys = keys(); // other plans do parts of it
-    Map<String, Object> said = told.get();
+    Told said = told.get();
     return new RowChange(table, kind, read, () -> keys, () -> said, columns);
   }
 
@@ -139,7 +141,7 @@ public record RowChange(
         "COLONNADE_INVALID_INPUT", String.format(sentence, names));
   }
 
-  List<Map<String, Object>> filters() {
+  List<Tree> filters() {
     return read.get();
   }
 

@@ -1,7 +1,6 @@
 package colonnade.spark.sink;
 
 import java.util.Map;
-import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.write.DeltaWrite;
 import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
 import org.apache.spark.sql.types.StructType;
@@ -20,12 +19,6 @@ public final class RowChangeBuilder implements DeltaWriteBuilder {
       RowChange change, CaseInsensitiveStringMap options, StructType written) {
     WriteRequest request = request(change.table(), written, options.asCaseSensitiveMap());
     return new RowChangeBuilder(request, change);
-  }
-
-  /** Deletes the rows that {@code filters} select. It commits at once and runs no task. */
-  public static void delete(
-      ColonnadeTable table, Predicate[] filters, Map<String, String> options) {
-    request(table, new StructType(), options).plan().delete(filters);
   }
 
   private static WriteRequest request(

@@ -1,13 +1,13 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Clauses.Tree;
 import colonnade.spark.scan.ColonnadeScanBuilder;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.expressions.NamedReference;
@@ -107,7 +107,7 @@ public final class RowOperation implements SupportsDelta {
    * Returns the filters of the statement's only scan of the table; null if it has no scan or
    * several.
    */
-  private List<Map<String, Object>> filters() {
+  private List<Tree> filters() {
     return scans.size() == 1 ? scans.get(0).filters() : null;
   }
 }

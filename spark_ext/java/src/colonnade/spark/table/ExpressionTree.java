@@ -1,10 +1,9 @@
 package colonnade.spark.table;
 
+import colonnade.planner.messages.Clauses.Tree;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.expressions.GeneralScalarExpression;
 import org.apache.spark.sql.connector.expressions.Literal;
@@ -13,27 +12,27 @@ import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Spark's expressions as JSON values, word for word; the planner knows what they mean. */
+/** Spark's expressions in messages, word for word; the planner knows what they mean. */
 public final class ExpressionTree {
-  private static final Map<String, Object> UNKNOWN = Map.of("op", "", "args", List.of());
+  private static final Tree UNKNOWN = new Tree("", List.of(), null, null, null);
 
   private ExpressionTree() {}
 
   /** Each expression as a tree. */
-  public static List<Map<String, Object>> of(Expression[] expressions) {
+  public static List<Tree> of(Expression[] expressions) {
     return Arrays.stream(expressions).map(ExpressionTree::of).toList();
   }
 
   /** An expression as a tree. */
-  public static Map<String, Object> of(Expression expression) {
+  public static Tree of(Expression expression) {
     if (expression instanceof NamedReference reference) {
-      return Map.of("column", List.of(reference.fieldNames()));
+      return new Tree(null, null, List.of(reference.fieldNames()), null, null);
     }
     if (expression instanceof Literal<?> literal) {
       return literal(literal);
     }
     if (expression instanceof GeneralScalarExpression scalar) {
-      return Map.of("op", scalar.name(), "args", of(scalar.children()));
+      return new Tree(scalar.name(), of(scalar.children()), null, null, null);
     }
     return UNKNOWN;
   }
@@ -45,14 +44,12 @@ public final class ExpressionTree {
         : Arrays.stream(expression.children()).anyMatch(ExpressionTree::holdsNullBytes);
   }
 
-  private static Map<String, Object> literal(Literal<?> literal) {
+  private static Tree literal(Literal<?> literal) {
     if (literal.value() instanceof UTF8String text && !text.isValid()) {
       return UNKNOWN; // it would change on its way through JSON
     }
-    Map<String, Object> tree = new HashMap<>();
-    tree.put("type", literal.dataType().simpleString());
-    tree.put("value", literal.value() == null ? null : text(literal.value()));
-    return tree;
+    String value = literal.value() == null ? null : text(literal.value());
+    return new Tree(null, null, null, literal.dataType().simpleString(), value);
   }
 
   private static String text(Object value) {

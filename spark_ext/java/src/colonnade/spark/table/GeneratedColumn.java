@@ -1,9 +1,7 @@
 package colonnade.spark.table;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
+import colonnade.planner.messages.Clauses.Generated;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.types.Metadata;
@@ -38,17 +36,10 @@ public record GeneratedColumn(String column, String sql, List<String> reads, Str
     List<GeneratedColumn> generated();
   }
 
-  /** Reads the generated columns in the reply of the planner's operation {@code load}. */
-  static List<GeneratedColumn> of(JsonNode described) {
-    List<GeneratedColumn> found = new ArrayList<>();
-    for (JsonNode each : described) {
-      List<String> reads = new ArrayList<>();
-      each.get("reads").forEach(name -> reads.add(name.asText()));
-      String sql = each.get("sql").asText();
-      String zone = each.get("time_zone").asText();
-      found.add(new GeneratedColumn(each.get("column").asText(), sql, reads, zone));
-    }
-    return found;
+  /** Reads a generated column of a table. */
+  static GeneratedColumn of(Generated loaded) {
+    return new GeneratedColumn(
+        loaded.column(), loaded.sql(), loaded.reads(), loaded.timeZone());
   }
 
   /** Reads a column of a new table; {@code zone} is the time zone of the session. */
@@ -72,8 +63,8 @@ public record GeneratedColumn(String column, String sql, List<String> reads, Str
   }
 
   /** Returns the column in the planner's terms. */
-  public Map<String, Object> described() {
-    return Map.of("column", column, "sql", sql, "reads", reads, "time_zone", timeZone);
+  public Generated described() {
+    return new Generated(column, sql, reads, timeZone);
   }
 
   /** Returns the metadata of a column of rows to write, with the note that Spark computes it. */

@@ -1,6 +1,7 @@
 package colonnade.spark.table;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Catalog.NamesUrl;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +37,6 @@ public final class GivenPath {
       URLS.clear();
     }
     return URLS.computeIfAbsent(
-        path, text -> Planner.call("names_url", Map.of("path", text)).get("url").asBoolean());
+        path, text -> Planner.call(new NamesUrl(text)).yes());
   }
 }

@@ -2,7 +2,8 @@ package colonnade.spark.table;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Queries.ListPartitions;
+import colonnade.planner.messages.Views.NamedView;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,8 +24,8 @@ interface ListsPartitions extends SupportsPartitionManagement {
   /** The partitioning of the table. */
   PartitionLayout layout();
 
-  /** What names the table's state in every request to the planner. */
-  Map<String, Object> state();
+  /** What names the view of the table in every request to the planner. */
+  NamedView view();
 
   /** The names of the partition values: {@code region}, {@code at_day}, {@code id_bucket}. */
   @Override
@@ -51,7 +52,7 @@ interface ListsPartitions extends SupportsPartitionManagement {
     PartitionKeys keys = PartitionKeys.all(layout(), tableSchema());
     List<Integer> places = Arrays.stream(names).map(partitionSchema()::fieldIndex).toList();
     List<InternalRow> found = new ArrayList<>();
-    for (JsonNode partition : Planner.call("partitions", state()).get("partitions")) {
+    for (List<String> partition : Planner.call(new ListPartitions(view())).partitions()) {
       InternalRow row = keys.key(partition);
       boolean wanted = true;
       for (int at = 0; at < places.size(); at++) {

@@ -1,6 +1,5 @@
 package colonnade.spark.table;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -53,12 +52,12 @@ public record PartitionKeys(List<PartitionLayout.Field> fields, List<Integer> po
   }
 
   /** The key of a partition, whose values the planner gives one for each field of the layout. */
-  public InternalRow key(JsonNode partition) {
+  public InternalRow key(List<String> partition) {
     Object[] values = new Object[fields.size()];
     for (int i = 0; i < values.length; i++) {
-      JsonNode value = partition.get(positions.get(i));
+      String value = partition.get(positions.get(i));
       DataType type = fields.get(i).type(read);
-      values[i] = value.isNull() ? null : BoundText.value(value.asText(), type);
+      values[i] = value == null ? null : BoundText.value(value, type);
     }
     return new GenericInternalRow(values);
   }

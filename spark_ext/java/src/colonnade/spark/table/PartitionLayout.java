@@ -1,7 +1,7 @@
 package colonnade.spark.table;
 
 import colonnade.format.PartitionTransform;
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Clauses.LayoutField;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -65,16 +65,14 @@ public record PartitionLayout(List<Field> fields, boolean callable) {
   }
 
   /** Reads a list of fields as the planner writes it. */
-  public static PartitionLayout of(JsonNode fields, boolean callable) {
-    List<Field> found = new ArrayList<>();
-    for (JsonNode field : fields) {
-      found.add(
-          new Field(
-              PartitionTransform.named(field.get("transform").asText()),
-              field.get("column").asText(),
-              field.path("argument").asInt()));
-    }
-    return new PartitionLayout(found, callable);
+  public static PartitionLayout of(List<LayoutField> fields, boolean callable) {
+    return new PartitionLayout(fields.stream().map(PartitionLayout::field).toList(), callable);
+  }
+
+  private static Field field(LayoutField field) {
+    int argument = field.argument() == null ? 0 : field.argument().intValue();
+    return new Field(
+        PartitionTransform.named(field.transform()), field.column().get(0), argument);
   }
 
   public boolean isEmpty() {

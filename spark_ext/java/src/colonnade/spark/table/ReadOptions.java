@@ -1,20 +1,21 @@
 package colonnade.spark.table;
 
 import colonnade.planner.Planner;
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Queries.CheckOptions;
+import colonnade.planner.messages.Queries.LoadedTable;
+import colonnade.planner.messages.Queries.StatedRead;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * The options of a read, as the planner understands them.
  *
- * @param named which of these the options name: an epoch or a time ({@code pinned}), the epoch of
- *     the columns ({@code schema_epoch}), the time at which the table is seen ({@code seen_at})
+ * @param pinned whether they name an epoch or a time
+ * @param schemaEpoch whether they name the epoch of the columns
+ * @param seenAt whether they name the time at which the table is seen
  */
-public record ReadOptions(String path, Set<String> named) {
+public record ReadOptions(String path, boolean pinned, boolean schemaEpoch, boolean seenAt) {
   /** The option that names the epoch whose columns a read has. */
   private static final String SCHEMA_EPOCH = "schemaEpoch";
 
@@ -31,15 +32,18 @@ public record ReadOptions(String path, Set<String> named) {
   public static ReadOptions check(Map<String, String> options) {
     String path = options.get("path");
     if (options.size() == 1 && path != null && !path.isEmpty()) {
-      return new ReadOptions(path, Set.of());
+      return new ReadOptions(path, false, false, false);
     }
-    JsonNode found = Planner.call("check_options", Map.of("options", options));
-    Set<String> named =
-        Stream.of("epoch", "timestamp", "schema_epoch", "seen_at")
-            .filter(found::hasNonNull)
-            .map(name -> name.equals("epoch") || name.equals("timestamp") ? "pinned" : name)
-            .collect(Collectors.toSet());
-    return new ReadOptions(found.get("path").asText(), named);
+    StatedRead found = Planner.call(new CheckOptions(options));
+    return new ReadOptions(
+        found.path(), found.pinned(), found.schemaEpoch() != null, found.seenAt() != null);
+  }
+
+  /** Whether a table that was loaded was loaded with all that these options name. */
+  public boolean areOf(LoadedTable loaded) {
+    return (!pinned || loaded.pinned())
+        && (!schemaEpoch || loaded.view().schemaEpoch() != null)
+        && (!seenAt || loaded.seenAt() != null);
   }
 
   /** Returns whether options decide the columns of a table, and Spark does not tell a catalog. */

@@ -1,10 +1,9 @@
 package colonnade.spark.table;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Clauses.OrderField;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import java.util.stream.StreamSupport;
 import org.apache.spark.sql.connector.expressions.ClusterByTransform;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
@@ -15,24 +14,14 @@ import scala.jdk.javaapi.CollectionConverters;
  * CLUSTER BY cannot state a descending column, and Spark refuses it for a partitioned table. Either
  * form creates the same key again.
  */
-record SortKey(List<JsonNode> fields, boolean clusters) {
+record SortKey(List<OrderField> fields, boolean clusters) {
   private static final String PROPERTY = "sortKey";
 
   /**
    * The sort key of a table that the planner has loaded; {@code alone} if CLUSTER BY can say it.
    */
-  static SortKey of(JsonNode loaded, boolean alone) {
-    List<JsonNode> fields =
-        StreamSupport.stream(loaded.get("sort_key").spliterator(), false).toList();
-    return new SortKey(fields, alone && fields.stream().noneMatch(SortKey::descends));
-  }
-
-  private static boolean descends(JsonNode field) {
-    return field.get("descending").asBoolean();
-  }
-
-  private static String column(JsonNode field) {
-    return field.get("column").asText();
+  static SortKey of(List<OrderField> fields, boolean alone) {
+    return new SortKey(fields, alone && fields.stream().noneMatch(OrderField::descending));
   }
 
   Transform[] partitioning() {
@@ -46,9 +35,9 @@ record SortKey(List<JsonNode> fields, boolean clusters) {
 
   /** The columns; none if one of them descends. */
   List<NamedReference> ascending() {
-    return fields.stream().anyMatch(SortKey::descends)
+    return fields.stream().anyMatch(OrderField::descending)
         ? List.of()
-        : fields.stream().map(field -> ColumnName.reference(column(field))).toList();
+        : fields.stream().map(field -> ColumnName.reference(field.column())).toList();
   }
 
   Map<String, String> properties() {
@@ -58,7 +47,7 @@ record SortKey(List<JsonNode> fields, boolean clusters) {
     return Map.of(
         PROPERTY,
         fields.stream()
-            .map(field -> column(field) + (descends(field) ? " desc" : ""))
+            .map(field -> field.column() + (field.descending() ? " desc" : ""))
             .collect(Collectors.joining(", ")));
   }
 }

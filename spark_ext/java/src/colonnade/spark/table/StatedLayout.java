@@ -1,6 +1,6 @@
 package colonnade.spark.table;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import colonnade.planner.messages.Clauses.OrderField;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -36,14 +36,13 @@ public final class StatedLayout {
   }
 
   /**
-   * Whether a layout states these partitions, and the sort key of a table that the planner has
-   * loaded. Its columns may be in any case if the session finds them so.
+   * Whether a layout states these partitions, and the sort key of a table. Its columns may be in any case if the session finds them so.
    */
-  public static boolean isMeant(Transform[] said, Transform[] partitions, JsonNode loaded) {
+  public static boolean isMeant(Transform[] said, Transform[] partitions, List<OrderField> sortKey) {
     List<Transform> buckets = Arrays.stream(said).map(StatedLayout::withoutOrder).toList();
     List<NamedReference> order = Arrays.stream(said).flatMap(StatedLayout::order).toList();
     return areAlike(buckets, List.of(partitions))
-        && (order.isEmpty() || areAlike(order, SortKey.of(loaded, false).ascending()));
+        && (order.isEmpty() || areAlike(order, SortKey.of(sortKey, false).ascending()));
   }
 
   private static boolean areAlike(List<? extends Expression> said, List<? extends Expression> own) {

@@ -1,10 +1,9 @@
 package colonnade.spark.quirks.changes;
 
+import colonnade.planner.messages.Clauses.Clause;
+import colonnade.planner.messages.Clauses.Told;
 import colonnade.spark.quirks.statement.RunningStatement;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -35,8 +34,11 @@ import scala.jdk.javaapi.CollectionConverters;
  * node that replaces another one takes its tags over.
  */
 public final class ToldChange extends Rule<LogicalPlan> {
-  private static final TreeNodeTag<Map<String, Object>> TOLD =
-      new TreeNodeTag<>("colonnade.told");
+  /** What any other statement says. */
+  public static final Told NOTHING =
+      new Told(null, null, null, List.of(), List.of(), List.of());
+
+  private static final TreeNodeTag<Told> TOLD = new TreeNodeTag<>("colonnade.told");
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
@@ -47,13 +49,13 @@ public final class ToldChange extends Rule<LogicalPlan> {
     return plan;
   }
 
-  /** Returns what the running statement says, as the planner takes it; empty for any other one. */
-  public static Map<String, Object> running() {
-    return RunningStatement.plan().flatMap(ToldChange::find).orElse(Map.of());
+  /** Returns what the running statement says. */
+  public static Told running() {
+    return RunningStatement.plan().flatMap(ToldChange::find).orElse(NOTHING);
   }
 
-  private static Optional<Map<String, Object>> find(LogicalPlan plan) {
-    Option<Map<String, Object>> told = plan.getTagValue(TOLD);
+  private static Optional<Told> find(LogicalPlan plan) {
+    Option<Told> told = plan.getTagValue(TOLD);
     return told.isDefined()
         ? Optional.of(told.get())
         : CollectionConverters.asJava(plan.children()).stream()
@@ -61,44 +63,51 @@ public final class ToldChange extends Rule<LogicalPlan> {
             .findFirst();
   }
 
-  private static Optional<Map<String, Object>> told(LogicalPlan statement) {
-    Map<String, Object> told = new LinkedHashMap<>();
+  private static Optional<Told> told(LogicalPlan statement) {
     if (statement instanceof DeleteFromTable delete) {
-      told.put("where", text(delete.condition()));
-    } else if (statement instanceof UpdateTable update) {
-      update.condition().foreach(condition -> told.put("where", text(condition)));
-      told.put("set", text(update.assignments()));
-    } else if (statement instanceof MergeIntoTable merge) {
-      told.put("on", text(merge.mergeCondition()));
-      told.put("matched", clauses(merge.matchedActions()));
-      told.put("not_matched", clauses(merge.notMatchedActions()));
-      told.put("not_matched_by_source", clauses(merge.notMatchedBySourceActions()));
+      return Optional.of(ofRows(text(delete.condition()), null));
     }
-    return told.isEmpty() ? Optional.empty() : Optional.of(told);
+    if (statement instanceof UpdateTable update) {
+      Option<Expression> condition = update.condition();
+      String where = condition.isDefined() ? text(condition.get()) : null;
+      return Optional.of(ofRows(where, text(update.assignments())));
+    }
+    if (statement instanceof MergeIntoTable merge) {
+      return Optional.of(
+          new Told(
+              null,
+              text(merge.mergeCondition()),
+              null,
+              clauses(merge.matchedActions()),
+              clauses(merge.notMatchedActions()),
+              clauses(merge.notMatchedBySourceActions())));
+    }
+    return Optional.empty();
   }
 
-  private static List<Map<String, String>> clauses(Seq<MergeAction> actions) {
-    List<Map<String, String>> clauses = new ArrayList<>();
-    for (MergeAction action : CollectionConverters.asJava(actions)) {
-      Map<String, String> clause = new LinkedHashMap<>();
-      action.condition().foreach(condition -> clause.put("predicate", text(condition)));
-      clause.put("actionType", "delete");
-      if (action instanceof UpdateAction update) {
-        clause.put("actionType", "update");
-        clause.put("set", text(update.assignments()));
-      } else if (action instanceof InsertAction insert) {
-        clause.put("actionType", "insert");
-        clause.put("set", text(insert.assignments()));
-      } else if (action instanceof UpdateStarAction) {
-        clause.put("actionType", "update");
-        clause.put("set", "*");
-      } else if (action instanceof InsertStarAction) {
-        clause.put("actionType", "insert");
-        clause.put("set", "*");
-      }
-      clauses.add(clause);
+  private static Told ofRows(String where, String set) {
+    return new Told(where, null, set, List.of(), List.of(), List.of());
+  }
+
+  private static List<Clause> clauses(Seq<MergeAction> actions) {
+    return CollectionConverters.asJava(actions).stream().map(ToldChange::clause).toList();
+  }
+
+  private static Clause clause(MergeAction action) {
+    Option<Expression> condition = action.condition();
+    String predicate = condition.isDefined() ? text(condition.get()) : null;
+    if (action instanceof UpdateAction update) {
+      return new Clause("update", predicate, text(update.assignments()));
     }
-    return clauses;
+    if (action instanceof InsertAction insert) {
+      return new Clause("insert", predicate, text(insert.assignments()));
+    }
+    if (action instanceof UpdateStarAction) {
+      return new Clause("update", predicate, "*");
+    }
+    return action instanceof InsertStarAction
+        ? new Clause("insert", predicate, "*")
+        : new Clause("delete", predicate, null);
   }
 
   private static String text(Seq<Assignment> assignments) {

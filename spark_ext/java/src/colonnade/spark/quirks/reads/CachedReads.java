@@ -94,7 +94,7 @@ public final class CachedReads {
     for (LogicalPlan leaf : CollectionConverters.asJava(plan.collectLeaves())) {
       if (leaf instanceof DataSourceV2Relation relation
           && relation.table() instanceof TableAtEpoch table
-          && !table.loaded().get("pinned").asBoolean()
+          && !table.loaded().pinned()
           && changed.test(table)) {
         found.add(leaf.canonicalized());
       }

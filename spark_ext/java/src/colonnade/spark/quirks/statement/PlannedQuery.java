@@ -1,7 +1,6 @@
 package colonnade.spark.quirks.statement;
 
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
@@ -49,16 +48,6 @@ public final class PlannedQuery {
 
   private PlannedQuery() {}
 
-  /** Returns the arguments of a request to the planner, and the number of the query, if known. */
-  public static Map<String, Object> with(Map<String, ?> args) {
-    Map<String, Object> all = new HashMap<>(args);
-    Long number = number();
-    if (number != null) {
-      all.put("query", number);
-    }
-    return all;
-  }
-
   /** Loads a table by several requests. The planner looks for new epochs at the first one only. */
   public static <T, E extends Exception> T together(Load<T, E> load) throws E {
     Long before = TOGETHER.get();
@@ -78,7 +67,8 @@ public final class PlannedQuery {
     T run() throws E;
   }
 
-  private static Long number() {
+  /** Returns the number of the running query for a request to the planner; null if unknown. */
+  public static Long number() {
     if (Caller.isViewDrop()) {
       return ANY_LOOK;
     }

@@ -1,6 +1,8 @@
 package colonnade.spark.quirks.writes;
 
 import colonnade.planner.Json;
+import colonnade.planner.messages.MessageJson;
+import colonnade.planner.messages.Writes.Drawn;
 import colonnade.store.TaskFailure;
 import colonnade.write.IdentitySource;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -26,13 +28,13 @@ record DriverDraws(String endpoint) implements IdentitySource {
     asked.put("column", column);
     asked.put("count", count);
     asked.put("beyond", beyond == null ? null : beyond.toString());
-    JsonNode answer = ask(asked);
-    return new Values(Long.parseLong(answer.get("first").asText()), answer.get("count").asLong());
+    Drawn drawn = MessageJson.read(ask(asked), Drawn.class);
+    return new Values(Long.parseLong(drawn.first()), drawn.count());
   }
 
   @Override
   public void given(int column, long farthest) {
-    ask(Map.of("column", column, "given", Long.toString(farthest)));
+    ask(Map.of("column", column, "farthest", Long.toString(farthest)));
   }
 
   private JsonNode ask(Map<String, Object> asked) {

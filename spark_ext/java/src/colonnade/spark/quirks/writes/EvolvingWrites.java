@@ -1,6 +1,7 @@
 package colonnade.spark.quirks.writes;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.messages.Views.RowsToWrite;
 import colonnade.spark.quirks.statement.NamedTables;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.ArrayList;
@@ -69,7 +70,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     Optional<DataSourceV2Relation> target = target(given.table());
     if (target.isEmpty()
         || !(target.get().table() instanceof TableAtEpoch table)
-        || table.evolving() != null
+        || table.view().evolving() != null
         || table.given() != null) {
       return plan;
     }
@@ -151,8 +152,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
       Map<String, String> options,
       CaseInsensitiveStringMap own) {
     TableAtEpoch table = (TableAtEpoch) target.table();
-    Map<String, Object> rows =
-        Map.of("columns", columns.asNullable().json(), "by_name", byName);
+    RowsToWrite rows = new RowsToWrite(columns.asNullable().json(), byName, null, false);
     TableAtEpoch after = table.forRows(rows, options);
     if (after.schema().equals(table.schema())) {
       return Optional.empty();

@@ -1,10 +1,11 @@
 package colonnade.spark.quirks.writes;
 
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Writes;
+import colonnade.planner.messages.Writes.Expiring;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.TableAtEpoch;
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -49,17 +50,15 @@ final class ExpiringRows {
   static LogicalPlan of(V2WriteCommand write, LogicalPlan rows) {
     DataSourceV2Relation relation = (DataSourceV2Relation) write.table();
     TableAtEpoch table = (TableAtEpoch) relation.table();
-    Map<String, Object> args = new HashMap<>();
-    args.put("path", table.path());
-    args.put("seen", table.state());
-    args.put("options", options(write, relation));
-    args.put("evolving", table.evolving());
-    JsonNode expiry = Planner.call("expiring_rows", PlannedQuery.with(args));
-    String column = expiry.get("column").textValue();
+    Expiring expiry =
+        Planner.call(
+            new Writes.ExpiringRows(
+                table.path(), table.view(), options(write, relation), PlannedQuery.number()));
+    String column = expiry.column();
     List<NamedExpression> list = new ArrayList<>();
     for (Attribute each : CollectionConverters.asJava(rows.output())) {
       boolean expires = each.name().equalsIgnoreCase(column);
-      list.add(expires ? filled(each, column, expiry.get("stored").longValue()) : each);
+      list.add(expires ? filled(each, column, expiry.stored()) : each);
     }
     return new Project(seq(list), rows);
   }

@@ -1,10 +1,9 @@
 package colonnade.spark.quirks.writes;
 
+import colonnade.planner.messages.Clauses.Given;
 import colonnade.spark.quirks.statement.NamedTables;
 import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.table.TableAtEpoch;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,8 +31,7 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 public final class GivenColumns extends Rule<LogicalPlan> {
   /** Says that Spark matched the columns by name, and that it is unknown which the user gave. */
-  private static final JsonNode UNKNOWN =
-      JsonNodeFactory.instance.objectNode().putNull("columns");
+  private static final Given UNKNOWN = new Given(null, true, null);
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
@@ -57,7 +55,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
    * Returns what the planner is told of the columns that a user gave the rows of the running write:
    * what this rule has noted, or nothing if it is all columns.
    */
-  public static JsonNode of(TableAtEpoch table) {
+  public static Given of(TableAtEpoch table) {
     if (table.given() != null) {
       return table.given();
     }

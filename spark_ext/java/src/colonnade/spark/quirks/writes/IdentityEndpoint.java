@@ -3,8 +3,12 @@ package colonnade.spark.quirks.writes;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Json;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.MessageJson;
+import colonnade.planner.messages.Request;
+import colonnade.planner.messages.Writes.DrawIdentity;
+import colonnade.planner.messages.Writes.NoteIdentity;
 import colonnade.write.IdentitySource;
-import java.util.HashMap;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.spark.SparkEnv;
@@ -78,11 +82,13 @@ public final class IdentityEndpoint implements IsolatedRpcEndpoint, AutoCloseabl
   private String answer(String asked) {
     try {
       SparkSession.setActiveSession(session);
-      Map<String, Object> args = new HashMap<>();
-      Json.parse(asked).properties().forEach(each -> args.put(each.getKey(), each.getValue()));
-      args.put("job", job);
-      String op = args.containsKey("given") ? "note_identity" : "draw_identity";
-      return Json.write(Planner.request(op, args));
+      ObjectNode tree = (ObjectNode) Json.parse(asked);
+      tree.put("job", job);
+      Request<?> request =
+          tree.has("farthest")
+              ? MessageJson.read(tree, NoteIdentity.class)
+              : MessageJson.read(tree, DrawIdentity.class);
+      return Json.write(MessageJson.tree(Planner.request(request)));
     } catch (ColonnadeException error) {
       return Json.write(Map.of("code", error.code(), "sentence", error.sentence()));
     }

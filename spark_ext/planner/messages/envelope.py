@@ -1,0 +1,28 @@
+"""What stands around each request on its line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from colonnade.spark_ext.planner.messages.base import Message
+
+
+class Envelope(Message):
+    """A request `args` of the operation `op`, and the session that sends it.
+
+    `within` is the id of the session's transaction, if any. `storage` are the options of stores as
+    text, and `hadoop` are Hadoop's settings for stores. `user` is the user of the session, and
+    `metadata` its text for the history, if any. The request is sent `again` if an earlier planner
+    may have got it.
+    """
+
+    id: int
+    op: str
+    args: Any
+    user: str | None = None
+    metadata: str | None = None
+    within: str | None = None
+    storage: Mapping[str, str] = {}
+    hadoop: Mapping[str, str] = {}
+    again: bool = False
