@@ -15,8 +15,8 @@ from typing import Any
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.rowset import block, bloom_filter, ipc_stream
-from colonnade.tableformat.rowset.encodings import dictionary, lengths
+from colonnade.tableformat.rowset import bloom_filter, ipc_stream
+from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.write.identity import MOST_AHEAD
@@ -34,14 +34,8 @@ ENCODING = {
     "compression_level": ipc_stream.COMPRESSION_LEVEL,
     "compress_from_bytes": ipc_stream.COMPRESS_FROM_BYTES,
     "compressed_share": ipc_stream.COMPRESSED_SHARE,
-    "sample_rows": dictionary.SAMPLE_ROWS,
-    "dictionary_share": dictionary.KEPT_SHARE,
-    "dictionary_bytes": dictionary.OVERHEAD_BYTES,
-    "distinct_texts": block.DISTINCT_TEXTS,
-    "distinct_numbers": block.DISTINCT_NUMBERS,
-    "distinct_shorts": block.DISTINCT_SHORTS,
-    "lengths_from_rows": lengths.FROM_ROWS,
     "filter_bits": bloom_filter.BITS_PER_VALUE,
+    "limits": {each.name: {**each.limits} for each in ENCODINGS.values()},
 }
 """How a writer compresses, and when it chooses which encoding, as a writer in Python does."""
 

@@ -46,7 +46,7 @@ ELSEWHERE = {
         "spec/test_golden_rowset.py",
         "its bytes are those of the specification",
     ),
-    "rowset.encodings.encoded": (
+    "rowset.encodings.encoding": (
         "tableformat/rowset/encodings/test_plain.py",
         "a value without behaviour, which every encoding returns",
     ),

@@ -24,9 +24,9 @@ from colonnade.manifests.state.replaced_columns import stored_as as replacement_
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.adapt import absent_statistics, adapt_statistics
-from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn, stored_as
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import ColumnSegment, Extent, Filters, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import (

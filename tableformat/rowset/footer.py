@@ -11,7 +11,7 @@ Spec: docs/spec/rowset.md#footer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -27,12 +27,18 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.model.statistics import WHOLE, decode_bound
-from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import is_filter_length
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
+from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 
 FOOTER_LIMIT = 2**30
 """The most bytes of a footer."""
+
+if TYPE_CHECKING:
+    EncodingName: TypeAlias = str
+else:
+    EncodingName = Literal[tuple(ENCODINGS)]
 
 Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 
@@ -49,7 +55,7 @@ class Block(Model):
     """The only block of a column segment; it has the rows and bounds of the segment."""
 
     crc32c: Crc32c
-    encoding: Literal["plain", "dictionary", "narrowed", "lengths", "constant", "null"]
+    encoding: EncodingName
     base: Int64 | None = None
 
 
@@ -108,7 +114,7 @@ def written_ms(columns: Mapping[int, ColumnSegment]) -> tuple[int, int] | None:
 
 def block_of(entry: BlockEntry) -> Block:
     """Return the index row of a segment's only block in the form of the footer."""
-    return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
+    return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)
 
 
 def entry_of(block: Block, segment: ColumnSegment, rows: int, prefix: str) -> BlockEntry:

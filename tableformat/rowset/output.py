@@ -33,10 +33,11 @@ from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, read_bound
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
 from colonnade.tableformat.rowset.adapt import absent_values
-from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import (
     ColumnSegment,
     Extent,

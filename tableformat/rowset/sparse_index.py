@@ -27,10 +27,11 @@ from colonnade.manifests.arrays.bounds import Bounds, bound_array
 from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.once import once
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import ENCODINGS, BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import is_filter_length
 from colonnade.tableformat.rowset.column import Order
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
+from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 from colonnade.tableformat.types.compute import pc
 
 _BOUND_TYPES = {

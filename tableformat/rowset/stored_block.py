@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from colonnade.tableformat.rowset.block import BlockEntry, decode_block
+from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, measure
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
 from colonnade.tableformat.rowset.column import Order, StoredColumn
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.encodings.integers import (
     as_integers,
     bounds_of,

@@ -23,9 +23,9 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
-from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import ColumnSegment, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one

@@ -14,6 +14,7 @@ import pytest
 
 from colonnade.manifests.commit.conflict_table import CONFLICTS, Kind
 from colonnade.manifests.model.partition_transforms import TRANSFORMS
+from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
 _TABLE = re.compile(r"(^<!-- table ([^\n]*) -->\n\n)(?:^\|[^\n]*\n)+", re.MULTILINE)
@@ -60,10 +61,20 @@ def wider_partitions() -> str:
     return table(["transform", "from", "to"], rows)
 
 
+def encodings() -> str:
+    """The encodings of blocks; the last one that a writer tries is the first to explain."""
+    rows = [
+        [f'<a id="{each.name}"></a>`{each.name}`', each.stream, each.value]
+        for each in reversed(list(ENCODINGS.values()))
+    ]
+    return table(["encoding", "stream", "value of row i"], rows)
+
+
 TABLES = {
     "conflicts": conflicts,
     "transforms": transforms,
     "wider partitions": wider_partitions,
+    "encodings": encodings,
 }
 
 

@@ -9,8 +9,15 @@ Each of these files holds one encoding, with its writer and its reader:
     constant     There is no stream: the block's minimum is the value of all rows.
     null         There is no stream: every row is NULL.
 
-Two modules serve them: `encoded` is the result of every writer, and `integers` says which types are
-treated as integers.
+These modules serve them:
+
+    registry     All of them, in the order in which a writer tries them.
+    encoding     What every encoding is given and returns.
+    rows         Rows that a writer encodes.
+    integers     Which types are treated as integers.
+
+A new encoding is a file here and a row of `registry`, from which its row of the page is made. In
+the jar, it is a constant of `read.Decoding` and one of `write.staged.Encoding`.
 
 Spec: docs/spec/rowset.md#encodings
 """

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.encoding import Encoded
 from colonnade.tableformat.types.compute import pc
 
 NAME = "dictionary"
@@ -26,6 +26,15 @@ KEPT_SHARE = 0.8
 
 OVERHEAD_BYTES = 256
 """The cost of one more message in the stream."""
+
+DISTINCT_TEXTS = 0.9
+DISTINCT_NUMBERS = 0.5
+DISTINCT_SHORTS = 128 / SAMPLE_ROWS
+"""A dictionary is tried if at most this share of the sampled values is distinct.
+
+Shorts are numbers that take two bytes. An index of eight bits distinguishes 128 values, and a wider
+one does not beat them.
+"""
 
 _INDEX_TYPES = (pa.int8(), pa.int16(), pa.int32())
 _BITS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}

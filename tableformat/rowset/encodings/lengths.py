@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.encoding import Encoded
 from colonnade.tableformat.rowset.encodings.integers import (
     UNSIGNED,
     allocate,

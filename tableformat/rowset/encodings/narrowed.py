@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.encoding import Encoded
 from colonnade.tableformat.rowset.encodings.integers import (
     NATIVE,
     UNSIGNED,
@@ -54,8 +54,10 @@ def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
     return (*narrow, pa.int64()) if pa.types.is_decimal(data_type) else narrow
 
 
-def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
-    """Return the array that was encoded."""
+def decode(stream: pa.Array, base: int | None, data_type: pa.DataType) -> pa.Array:
+    """Return the array that was encoded. Raises ValueError without a base."""
+    if base is None:
+        raise ValueError("its index lacks the base of its values")
     values, validity = values_of(stream), validity_of(stream)
     if pa.types.is_decimal(data_type):
         return from_buffer(_decimal_words(values, base), data_type, validity)

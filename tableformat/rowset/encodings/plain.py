@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.encoding import Encoded
 
 NAME = "plain"
 

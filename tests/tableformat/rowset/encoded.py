@@ -6,8 +6,9 @@ import pyarrow as pa
 
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.rowset import block
-from colonnade.tableformat.rowset.block import BlockEntry, decode_block
+from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from tests.strategies import identical
 
 

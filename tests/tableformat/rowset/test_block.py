@@ -19,13 +19,10 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.codec import crc32c
 from colonnade.manifests.model.schema import SchemaField, StructType
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import (
-    MANY_ROWS_LIMIT,
-    BlockEntry,
-    decode_block,
-)
+from colonnade.tableformat.rowset.block import MANY_ROWS_LIMIT, decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.types.storage_form import from_storage, to_storage
 from tests.examples_of import examples
 from tests.strategies import batches, identical, schemas

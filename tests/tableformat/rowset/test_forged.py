@@ -21,9 +21,10 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset import sparse_index
-from colonnade.tableformat.rowset.block import BlockEntry, decode_block
+from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import Footer
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.sparse_index import decode_index, encode_index

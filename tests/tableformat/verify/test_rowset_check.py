@@ -21,9 +21,10 @@ from colonnade.tableformat.compaction import run as compaction_run
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset import writer as rowset_writer
-from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.table.alteration import DropColumn
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run

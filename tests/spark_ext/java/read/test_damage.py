@@ -24,8 +24,8 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.predicate import parse_predicate, to_json
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow

@@ -20,10 +20,10 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, to_log
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.encodings import lengths
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.encodings.integers import is_stored_as_integer
 from colonnade.tableformat.rowset.footer import ColumnSegment, Footer, block_of
 from colonnade.tableformat.rowset.reader import RowSetReader

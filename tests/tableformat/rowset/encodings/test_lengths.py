@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from colonnade.manifests.model.codec import crc32c
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import BlockEntry, decode_block
+from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.encodings import lengths
+from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from tests.examples_of import examples
 from tests.tableformat.rowset.encoded import encode_block
 

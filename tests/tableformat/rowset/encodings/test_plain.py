@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.tableformat.rowset.encodings import plain
-from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.encoding import Encoded
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ package colonnade.format;
 
 import colonnade.format.TableField.Order;
 import java.util.List;
-import java.util.Set;
 
 /**
  * The sparse index of a column segment. It has one entry for each block, and the blocks lie back to
@@ -21,10 +20,6 @@ public record SparseIndex(
 
   /** A block has fewer rows and fewer bytes than this, so that their sums cannot overflow. */
   public static final long SIZE_LIMIT = 1L << 32;
-
-  /** The encodings that a block may have. */
-  public static final Set<String> ENCODINGS =
-      Set.of("plain", "dictionary", "narrowed", "lengths", "constant", "null");
 
   /** The columns of an index, in their stored order. */
   public enum IndexColumn {

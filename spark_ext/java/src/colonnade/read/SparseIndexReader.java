@@ -95,7 +95,7 @@ final class SparseIndexReader {
           || entry.rows() >= SparseIndex.SIZE_LIMIT
           || entry.length() < 0
           || entry.length() >= SparseIndex.SIZE_LIMIT
-          || !SparseIndex.ENCODINGS.contains(entry.encoding())
+          || !Decoding.isKnown(entry.encoding())
           || !SparseIndex.isFilterLength(entry.filterLength())) {
         throw new Malformed("it describes an impossible block");
       }

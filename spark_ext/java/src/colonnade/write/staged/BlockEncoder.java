@@ -3,11 +3,7 @@ package colonnade.write.staged;
 import colonnade.format.ArrowBatch;
 import colonnade.format.ArrowField;
 import colonnade.format.ArrowStreamWriter;
-import colonnade.format.ArrowType;
-import colonnade.format.Bits;
 import colonnade.format.BlockEntry;
-import colonnade.format.Statistics;
-import colonnade.format.TableField;
 import colonnade.read.BlockCheck;
 import java.util.HashMap;
 import java.util.List;
@@ -15,12 +11,14 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * Encodes rows of a column as blocks. It writes the bytes of each encoding, while each kind of
- * column chooses the encoding.
+ * Encodes rows of a column as blocks, each by the first {@link Encoding} that applies. Holds what
+ * all blocks of a task share: memory, dictionaries, and the state of zstd.
  *
  * <p>Holds about one decoded block. Spec: docs/spec/rowset.md#encodings
  */
 public final class BlockEncoder implements AutoCloseable {
+  private static final Encoding[] ENCODINGS = Encoding.values();
+
   private final EncodingChoices choices;
   private final ArrowStreamWriter stream;
   private final ArrowBatch batch = new ArrowBatch();
@@ -50,13 +48,14 @@ public final class BlockEncoder implements AutoCloseable {
     if (size > Integer.MAX_VALUE - (1 << 26)) {
       throw Refusal.tooLarge(column.path, size);
     }
-    int nullCount = column.nulls.count(from, to);
-    if (nullCount == to - from) {
-      boolean exact = column.field.order() != TableField.Order.NONE;
-      Statistics statistics = Statistics.unbounded(nullCount, 0, exact);
-      return EncodedBlock.empty("null", to - from, size, statistics);
+    StagedRows rows = new StagedRows(this, column, from, to, size);
+    for (Encoding each : ENCODINGS) {
+      EncodedBlock block = each.encode(rows);
+      if (block != null) {
+        return block;
+      }
     }
-    return column.encode(this, from, to);
+    throw new IllegalStateException("no encoding takes " + column.field.type());
   }
 
   /** Returns an empty dictionary, which is valid until the next block. */
@@ -69,105 +68,16 @@ public final class BlockEncoder implements AutoCloseable {
     return bytesDictionary;
   }
 
-  /** Encodes rows that all have the same value. The index states it as the exact minimum. */
-  EncodedBlock constant(Staged column, int from, int to, Statistics statistics) {
-    long size = column.sizeBytes(from, to);
-    return EncodedBlock.empty("constant", to - from, size, statistics);
-  }
-
-  /** Encodes rows as the plain Arrow array of the column. */
-  EncodedBlock plain(Staged column, int from, int to, Statistics statistics) {
+  /** Returns an empty batch, which is valid until the next block. */
+  ArrowBatch batch() {
     batch.clear();
-    column.addPlain(batch, from, to);
-    long size = column.sizeBytes(from, to);
-    byte[] schema = schema(column, "plain", column.arrow());
-    byte[] data = stream.encode(schema, null, batch, size);
-    return block("plain", column, from, to, null, statistics, data);
+    return batch;
   }
 
-  /**
-   * Encodes strings or binary as lengths of {@code width} bytes, followed by all bytes back to
-   * back.
-   */
-  EncodedBlock lengths(StagedTexts column, int from, int to, Statistics statistics, int width) {
-    int rows = to - from;
-    batch.clear();
-    batch.node(1, 0);
-    batch.emptyBuffer();
-    addOne(rows);
-    batch.node(rows, (int) statistics.nulls());
-    column.addValidity(batch, from, to, (int) statistics.nulls());
-    column.writeLengths(from, to, width, batch.buffer(Room.bytes(rows, width, column.path)));
-    addOne(column.end(to - 1) - column.start(from));
-    column.addBytes(batch, from, to);
-    byte[] schema = schema(column, "lengths" + width, column.lengthsField(width));
-    byte[] data = stream.encode(schema, null, batch, batch.size());
-    return block("lengths", column, from, to, null, statistics, data);
-  }
-
-  /** Begins an array of one value that has {@code elements} elements or bytes. */
-  private void addOne(int elements) {
-    batch.node(1, 0);
-    batch.emptyBuffer();
-    byte[] ends = batch.buffer(8);
-    Bits.putInt(ends, 0, 0);
-    Bits.putInt(ends, 4, elements);
-  }
-
-  /** Encodes integers as their distance from {@code base}, in {@code width} bytes. */
-  EncodedBlock narrowed(
-      StagedNumbers column, int from, int to, Statistics statistics, int width, long base) {
-    int rows = to - from;
-    int nullCount = (int) statistics.nulls();
-    batch.clear();
-    batch.node(rows, nullCount);
-    column.addValidity(batch, from, to, nullCount);
-    byte[] target = batch.buffer(rows * width);
-    Words.write(column.values, from, to, base, width, target);
-    if (nullCount > 0) {
-      // The value under a NULL is unspecified. Zeros compress well and reveal nothing.
-      Words.eraseNulls(column.nulls, from, to, width, target);
-    }
-    ArrowType type = width == 8 ? ArrowType.signed(64) : ArrowType.unsigned(8 * width);
-    byte[] schema = schema(column, "narrowed" + width, column.arrow().withType(type));
-    byte[] data = stream.encode(schema, null, batch, batch.size());
-    return block("narrowed", column, from, to, base, statistics, data);
-  }
-
-  /** Encodes numbers as indexes into a dictionary. */
-  EncodedBlock dictionary(
-      StagedNumbers column, int from, int to, Statistics statistics, LongDictionary values) {
-    int count = values.count();
+  /** Returns an empty batch for a dictionary, which is valid until the next block. */
+  ArrowBatch dictionaryBatch() {
     dictionaryBatch.clear();
-    dictionaryBatch.node(count, 0);
-    dictionaryBatch.emptyBuffer();
-    byte[] target = dictionaryBatch.buffer(count * column.width);
-    Words.write(values.values(column), 0, count, 0, column.width, target);
-    return indexed(column, from, to, statistics, values);
-  }
-
-  /** Encodes strings, binary or long decimals as indexes into a dictionary. */
-  EncodedBlock dictionary(
-      StagedBlobs column, int from, int to, Statistics statistics, BytesDictionary values) {
-    dictionaryBatch.clear();
-    column.addDictionary(dictionaryBatch, values);
-    return indexed(column, from, to, statistics, values);
-  }
-
-  /** Encodes indexes into the dictionary in {@code dictionaryBatch}. */
-  private EncodedBlock indexed(
-      Staged column, int from, int to, Statistics statistics, Dictionary<?> values) {
-    int rows = to - from;
-    int width = values.indexWidth();
-    batch.clear();
-    batch.node(rows, (int) statistics.nulls());
-    column.addValidity(batch, from, to, (int) statistics.nulls());
-    Words.writeIndices(values.ids(), rows, width, batch.buffer(rows * width));
-    ArrowField shown = column.arrow().withDictionary(8 * width);
-    byte[] schema = schema(column, "dictionary" + width, shown);
-    long size = batch.size() + dictionaryBatch.size();
-    byte[] data = stream.encode(schema, dictionaryBatch, batch, size);
-    return block("dictionary", column, from, to, null, statistics, data);
+    return dictionaryBatch;
   }
 
   /** Writes the index of a segment as a stream of one batch. */
@@ -180,41 +90,44 @@ public final class BlockEncoder implements AutoCloseable {
     stream.close();
   }
 
-  private byte[] schema(Staged column, String kind, ArrowField shown) {
-    String key = column.storageName() + kind;
-    return schemas.computeIfAbsent(key, any -> stream.schema(List.of(shown)));
-  }
-
   /**
-   * Returns the block. Its decoded size is that of the stream, or of the rows as a plain Arrow
-   * array if this is larger.
+   * Writes {@link #batch} as the stream of a block.
+   *
+   * @param width the bytes of a value in the stream; 0 for those of the column itself
+   * @param field the field as the stream states it
+   * @param base what is added to each value, or null
+   * @param dictionary the batch of a dictionary, or null
    */
-  private EncodedBlock block(
-      String encoding,
-      Staged column,
-      int from,
-      int to,
+  EncodedBlock write(
+      Encoding encoding,
+      StagedRows rows,
+      int width,
+      ArrowField field,
       Long base,
-      Statistics statistics,
-      byte[] data) {
-    CRC32C checksum = new CRC32C();
-    checksum.update(data);
-    long stored = batch.size() + (encoding.equals("dictionary") ? dictionaryBatch.size() : 0);
-    long decoded = Math.max(column.sizeBytes(from, to), stored);
-    String problem = BlockCheck.problem(data, encoding, to - from, decoded);
+      ArrowBatch dictionary) {
+    long stored = batch.size() + (dictionary == null ? 0 : dictionary.size());
+    String key = rows.column().storageName() + encoding + width;
+    byte[] schema = schemas.computeIfAbsent(key, any -> stream.schema(List.of(field)));
+    byte[] data = stream.encode(schema, dictionary, batch, width == 0 ? rows.size() : stored);
+    // The decoded size is that of the stream, or of the rows as an Arrow array if this is larger.
+    long decoded = Math.max(rows.size(), stored);
+    String problem = BlockCheck.problem(data, encoding.text(), rows.count(), decoded);
     if (problem != null) {
       throw Refusal.invalid(
-          "Column " + ColumnNames.quote(column.path) + " cannot be written: " + problem + ".");
+          "Column " + ColumnNames.quote(rows.column().path) + " cannot be written: " + problem
+              + ".");
     }
+    CRC32C checksum = new CRC32C();
+    checksum.update(data);
     return new EncodedBlock(
         new BlockEntry(
-            to - from,
+            rows.count(),
             data.length,
             decoded,
             checksum.getValue(),
-            encoding,
+            encoding.text(),
             base,
-            statistics),
+            rows.statistics()),
         data);
   }
 }

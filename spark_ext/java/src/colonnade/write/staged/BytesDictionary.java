@@ -1,5 +1,6 @@
 package colonnade.write.staged;
 
+import colonnade.format.ArrowBatch;
 import colonnade.format.Bits;
 import java.util.Arrays;
 
@@ -38,5 +39,10 @@ final class BytesDictionary extends Dictionary<StagedBlobs> {
   @Override
   int bytesOf(StagedBlobs column, int row) {
     return column.end(row) - column.start(row) + column.offsetBytes();
+  }
+
+  @Override
+  void addValues(StagedBlobs column, ArrowBatch batch) {
+    column.addDictionary(batch, this);
   }
 }

@@ -1,5 +1,6 @@
 package colonnade.write.staged;
 
+import colonnade.format.ArrowBatch;
 import java.util.Arrays;
 
 /**
@@ -12,7 +13,10 @@ import java.util.Arrays;
 abstract class Dictionary<C extends Staged> {
   private static final int SMALL = 1024;
 
-  private final EncodingChoices choices;
+  private final int sampleRows;
+  private final double keptShare;
+  private final int overheadBytes;
+  private C column;
   private int[] firstRows = new int[SMALL];
   private int[] hashes = new int[SMALL];
   private int[] slots = new int[2 * SMALL];
@@ -21,8 +25,17 @@ abstract class Dictionary<C extends Staged> {
   private long valueBytes;
 
   Dictionary(EncodingChoices choices) {
-    this.choices = choices;
+    sampleRows = (int) choices.limit(Encoding.DICTIONARY, "sample_rows");
+    keptShare = choices.limit(Encoding.DICTIONARY, "kept_share");
+    overheadBytes = (int) choices.limit(Encoding.DICTIONARY, "overhead_bytes");
   }
+
+  /** Adds the distinct values as an Arrow array. */
+  final void addTo(ArrowBatch batch) {
+    addValues(column, batch);
+  }
+
+  abstract void addValues(C column, ArrowBatch batch);
 
   abstract int hash(C column, int row);
 
@@ -40,11 +53,11 @@ abstract class Dictionary<C extends Staged> {
    */
   final boolean build(C column, int from, int to, double distinctShare, long rivalBytes) {
     int rows = to - from;
-    if (rivalBytes < choices.dictionaryBytes()) {
+    if (rivalBytes < overheadBytes) {
       return false;
     }
+    this.column = column;
     begin(rows);
-    int sampleRows = choices.sampleRows();
     boolean isSampled = rows > 2 * sampleRows;
     int sampled = isSampled ? from + sampleRows : to;
     if (!add(column, from, from, sampled, rivalBytes)) {
@@ -54,9 +67,9 @@ abstract class Dictionary<C extends Staged> {
     if (isSampled && different > distinctShare * sampleRows) {
       return false;
     }
-    long most = (long) (choices.dictionaryShare() * rivalBytes);
+    long most = (long) (keptShare * rivalBytes);
     return add(column, from, sampled, to, rivalBytes)
-        && valueBytes + (long) rows * indexWidth() + choices.dictionaryBytes() <= most;
+        && valueBytes + (long) rows * indexWidth() + overheadBytes <= most;
   }
 
   /** Returns the width of an index in bytes. */

@@ -1,6 +1,8 @@
 package colonnade.write.staged;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * How a writer compresses, and when it chooses which encoding, as Python has decided. Readers
@@ -9,41 +11,35 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param compressionLevel the level of zstd
  * @param compressFromBytes the fewest bytes of a stream that are compressed
  * @param compressedShare a compressed stream is kept if it takes less than this share
- * @param sampleRows the first rows of a block that decide whether a large dictionary is tried
- * @param dictionaryShare a dictionary is kept if it takes at most this share of the bytes that it
- *     replaces
- * @param dictionaryBytes the bytes that a dictionary costs besides its values and indexes
- * @param distinctTexts the most distinct texts for which a dictionary is tried, as a share
- * @param distinctNumbers the most distinct numbers of more than two bytes, as such a share
- * @param distinctShorts the most distinct numbers of two bytes, as such a share
- * @param lengthsFromRows the fewest rows of texts that are stored as lengths
  * @param filterBits the bits of a Bloom filter for each distinct value
+ * @param limits when a writer chooses an encoding, by its name and that of the limit; Python's
+ *     module of the encoding says what each of them means
  */
 public record EncodingChoices(
     int compressionLevel,
     int compressFromBytes,
     double compressedShare,
-    int sampleRows,
-    double dictionaryShare,
-    int dictionaryBytes,
-    double distinctTexts,
-    double distinctNumbers,
-    double distinctShorts,
-    int lengthsFromRows,
-    int filterBits) {
+    int filterBits,
+    Map<String, Map<String, Double>> limits) {
   /** Reads the part {@code encoding} of the JSON that a writing task gets. */
   public static EncodingChoices parse(JsonNode encoding) {
+    Map<String, Map<String, Double>> limits = new HashMap<>();
+    for (Map.Entry<String, JsonNode> of : encoding.get("limits").properties()) {
+      Map<String, Double> own = new HashMap<>();
+      of.getValue().properties().forEach(
+          each -> own.put(each.getKey(), each.getValue().doubleValue()));
+      limits.put(of.getKey(), own);
+    }
     return new EncodingChoices(
         encoding.get("compression_level").intValue(),
         encoding.get("compress_from_bytes").intValue(),
         encoding.get("compressed_share").doubleValue(),
-        encoding.get("sample_rows").intValue(),
-        encoding.get("dictionary_share").doubleValue(),
-        encoding.get("dictionary_bytes").intValue(),
-        encoding.get("distinct_texts").doubleValue(),
-        encoding.get("distinct_numbers").doubleValue(),
-        encoding.get("distinct_shorts").doubleValue(),
-        encoding.get("lengths_from_rows").intValue(),
-        encoding.get("filter_bits").intValue());
+        encoding.get("filter_bits").intValue(),
+        limits);
+  }
+
+  /** Returns a limit of an encoding. Requires: Python states it. */
+  double limit(Encoding encoding, String name) {
+    return limits.get(encoding.text()).get(name);
   }
 }

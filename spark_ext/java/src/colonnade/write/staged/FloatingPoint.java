@@ -3,21 +3,16 @@ package colonnade.write.staged;
 import colonnade.format.Bound;
 import colonnade.format.Statistics;
 
-/** Chooses the encoding of floats and doubles: constant, a dictionary of bits, or plain. */
+/** What encodings ask of floats and doubles, whose dictionaries and constants are of bits. */
 final class FloatingPoint {
   private FloatingPoint() {}
 
-  /** Encodes rows that are not all NULL. */
-  static EncodedBlock encode(BlockEncoder encoder, StagedNumbers column, int from, int to) {
-    Statistics statistics = measure(column, from, to);
-    if (isConstant(column, from, to, statistics)) {
-      return encoder.constant(column, from, to, statistics);
-    }
-    LongDictionary dictionary = encoder.longDictionary();
-    long rival = column.sizeBytes(from, to);
-    return dictionary.build(column, from, to, encoder.choices().distinctNumbers(), rival)
-        ? encoder.dictionary(column, from, to, statistics, dictionary)
-        : encoder.plain(column, from, to, statistics);
+  /** Returns the distinct bits of rows; null where a dictionary is not clearly smaller. */
+  static Dictionary<?> dictionary(StagedNumbers column, StagedRows rows) {
+    double share = rows.encoder().choices().limit(Encoding.DICTIONARY, "distinct_numbers");
+    LongDictionary dictionary = rows.encoder().longDictionary();
+    boolean smaller = dictionary.build(column, rows.from(), rows.to(), share, rows.size());
+    return smaller ? dictionary : null;
   }
 
   static double value(StagedNumbers column, int row) {
@@ -30,8 +25,10 @@ final class FloatingPoint {
     return value == 0 ? 0.0 : value;
   }
 
-  private static Statistics measure(StagedNumbers column, int from, int to) {
-    int nullCount = column.nulls.count(from, to);
+  static Statistics measure(StagedNumbers column, StagedRows rows) {
+    int from = rows.from();
+    int to = rows.to();
+    int nullCount = rows.nulls();
     int nans = 0;
     double low = Double.POSITIVE_INFINITY;
     double high = Double.NEGATIVE_INFINITY;
@@ -54,15 +51,17 @@ final class FloatingPoint {
   }
 
   /** Whether all rows have the same bits. 0.0 and -0.0 compare as equal but have different bits. */
-  private static boolean isConstant(
-      StagedNumbers column, int from, int to, Statistics statistics) {
+  static boolean isConstant(StagedNumbers column, StagedRows rows) {
+    Statistics statistics = rows.statistics();
     if (statistics.low() == null
         || statistics.low().compare(statistics.high()) != 0
         || statistics.nulls() + statistics.nans() > 0) {
       return false;
     }
-    for (int row = from + 1; row < to; row++) {
-      if (column.values[row] != column.values[from]) {
+    int to = rows.to();
+    long first = column.values[rows.from()];
+    for (int row = rows.from() + 1; row < to; row++) {
+      if (column.values[row] != first) {
         return false;
       }
     }

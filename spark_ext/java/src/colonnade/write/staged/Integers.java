@@ -3,57 +3,54 @@ package colonnade.write.staged;
 import colonnade.format.Bound;
 import colonnade.format.Statistics;
 
-/** Chooses the encoding of integers, including decimals of at most 18 digits. */
+/** What encodings ask of integers, including decimals of at most 18 digits. */
 final class Integers {
   private Integers() {}
 
-  /**
-   * Encodes rows that are not all NULL. Chooses between constant, a dictionary, and the fewest
-   * bytes that hold the distance from the smallest value.
-   */
-  static EncodedBlock encode(BlockEncoder encoder, StagedNumbers column, int from, int to) {
-    int nullCount = column.nulls.count(from, to);
-    Statistics statistics = measure(column, from, to, nullCount);
-    long low = ((Bound.Whole) statistics.low()).value().longValue();
-    long high = ((Bound.Whole) statistics.high()).value().longValue();
-    if (low == high && nullCount == 0) {
-      return encoder.constant(column, from, to, statistics);
+  /** Returns the distinct values of rows, unless the narrowest integers take about as little. */
+  static Dictionary<?> dictionary(StagedNumbers column, StagedRows rows) {
+    int narrowed = column.narrowedWidth(rows);
+    int width = narrowed == 0 ? column.width : narrowed;
+    if (width == 1) {
+      return null;
     }
-    int width = narrowedWidth(column, low, high);
-    int streamWidth = width == 0 ? column.width : width;
-    int rows = to - from;
-    if (streamWidth > 1) {
-      long rival = (long) rows * streamWidth + (nullCount > 0 ? rows + 7 >> 3 : 0);
-      EncodingChoices choices = encoder.choices();
-      double share = streamWidth > 2 ? choices.distinctNumbers() : choices.distinctShorts();
-      LongDictionary dictionary = encoder.longDictionary();
-      if (dictionary.build(column, from, to, share, rival)) {
-        return encoder.dictionary(column, from, to, statistics, dictionary);
-      }
-    }
-    if (width == 0) {
-      return encoder.plain(column, from, to, statistics);
-    }
-    return encoder.narrowed(column, from, to, statistics, width, width == 8 ? 0 : low);
+    long rival = (long) rows.count() * width + (rows.nulls() > 0 ? rows.count() + 7 >> 3 : 0);
+    String limit = width > 2 ? "distinct_numbers" : "distinct_shorts";
+    double share = rows.encoder().choices().limit(Encoding.DICTIONARY, limit);
+    LongDictionary dictionary = rows.encoder().longDictionary();
+    boolean smaller = dictionary.build(column, rows.from(), rows.to(), share, rival);
+    return smaller ? dictionary : null;
   }
 
   /** Returns the bytes of a narrowed value, or 0 if the values keep their full width. */
-  private static int narrowedWidth(StagedNumbers column, long low, long high) {
+  static int narrowedWidth(StagedNumbers column, StagedRows rows) {
+    long distance = whole(rows.statistics().high()) - low(rows.statistics());
     // Arrow stores these decimals in 16 bytes, but they are integers of 8 bytes.
     int integerWidth = Math.min(column.width, 8);
     for (int width = 1; width < integerWidth && width <= 4; width *= 2) {
-      if (Long.compareUnsigned(high - low, 1L << 8 * width) < 0) {
+      if (Long.compareUnsigned(distance, 1L << 8 * width) < 0) {
         return width;
       }
     }
     return column.width == 16 ? 8 : 0;
   }
 
-  private static Statistics measure(StagedNumbers column, int from, int to, int nullCount) {
+  /** Returns the least value. Requires: the statistics are of integers, not all of them NULL. */
+  static long low(Statistics statistics) {
+    return whole(statistics.low());
+  }
+
+  private static long whole(Bound bound) {
+    return ((Bound.Whole) bound).value().longValue();
+  }
+
+  static Statistics measure(StagedNumbers column, StagedRows rows) {
     long[] values = column.values;
+    int from = rows.from();
+    int to = rows.to();
     long low = Long.MAX_VALUE;
     long high = Long.MIN_VALUE;
-    if (nullCount == 0) {
+    if (rows.nulls() == 0) {
       for (int row = from; row < to; row++) {
         low = Math.min(low, values[row]);
         high = Math.max(high, values[row]);
@@ -66,6 +63,6 @@ final class Integers {
         }
       }
     }
-    return new Statistics(nullCount, 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
+    return new Statistics(rows.nulls(), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
   }
 }

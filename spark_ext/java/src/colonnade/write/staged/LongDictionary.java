@@ -1,5 +1,7 @@
 package colonnade.write.staged;
 
+import colonnade.format.ArrowBatch;
+
 /** The distinct values of a block of numbers. Floats are distinct if their bits differ. */
 final class LongDictionary extends Dictionary<StagedNumbers> {
   LongDictionary(EncodingChoices choices) {
@@ -21,12 +23,15 @@ final class LongDictionary extends Dictionary<StagedNumbers> {
     return column.width;
   }
 
-  /** Returns the distinct values. */
-  long[] values(StagedNumbers column) {
+  @Override
+  void addValues(StagedNumbers column, ArrowBatch batch) {
     long[] values = new long[count()];
     for (int id = 0; id < values.length; id++) {
       values[id] = column.values[firstRow(id)];
     }
-    return values;
+    batch.node(values.length, 0);
+    batch.emptyBuffer();
+    byte[] target = batch.buffer(values.length * column.width);
+    Words.write(values, 0, values.length, 0, column.width, target);
   }
 }

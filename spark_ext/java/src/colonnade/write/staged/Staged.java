@@ -123,10 +123,32 @@ public abstract class Staged {
   /** Adds the buffers after the validity bitmap, and the arrays of nested fields. */
   abstract void addValues(ArrowBatch batch, int from, int to);
 
-  /** Encodes rows that are not all NULL. */
-  EncodedBlock encode(BlockEncoder encoder, int from, int to) {
-    Statistics statistics = Statistics.unbounded(nulls.count(from, to), 0, false);
-    return encoder.plain(this, from, to, statistics);
+  /** Returns the statistics of rows, as the index states them; of a type with an order if any. */
+  final Statistics measure(StagedRows rows) {
+    if (rows.nulls() == rows.count()) {
+      boolean exact = field.order() != TableField.Order.NONE;
+      return Statistics.unbounded(rows.nulls(), 0, exact);
+    }
+    return measureValues(rows);
+  }
+
+  /** Returns the statistics of rows that are not all NULL. */
+  Statistics measureValues(StagedRows rows) {
+    return Statistics.unbounded(rows.nulls(), 0, false);
+  }
+
+  /** Whether all rows have the value that is their exact minimum. */
+  boolean isConstant(StagedRows rows) {
+    Statistics statistics = rows.statistics();
+    return statistics.nulls() == 0
+        && statistics.exact()
+        && statistics.low() != null
+        && statistics.low().compare(statistics.high()) == 0;
+  }
+
+  /** Returns the distinct values of rows; null where a dictionary is not clearly smaller. */
+  Dictionary<?> dictionary(StagedRows rows) {
+    return null;
   }
 
   /**

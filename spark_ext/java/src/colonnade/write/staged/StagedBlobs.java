@@ -43,26 +43,16 @@ abstract class StagedBlobs extends Staged {
   }
 
   @Override
-  final EncodedBlock encode(BlockEncoder encoder, int from, int to) {
-    BytesDictionary dictionary = encoder.bytesDictionary();
-    double distinctShare = encoder.choices().distinctTexts();
-    long rival = sizeBytes(from, to);
-    boolean hasDictionary = dictionary.build(this, from, to, distinctShare, rival);
-    Statistics statistics = measure(from, to, hasDictionary ? dictionary : null);
-    if (statistics.nulls() == 0
-        && statistics.exact()
-        && statistics.low() != null
-        && statistics.low().compare(statistics.high()) == 0) {
-      return encoder.constant(this, from, to, statistics);
-    }
-    return hasDictionary
-        ? encoder.dictionary(this, from, to, statistics, dictionary)
-        : encodeEach(encoder, from, to, statistics);
+  final Statistics measureValues(StagedRows rows) {
+    return measure(rows.from(), rows.to(), (BytesDictionary) rows.dictionary());
   }
 
-  /** Encodes rows without a dictionary, because a dictionary does not make them smaller. */
-  EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
-    return encoder.plain(this, from, to, statistics);
+  @Override
+  final Dictionary<?> dictionary(StagedRows rows) {
+    double share = rows.encoder().choices().limit(Encoding.DICTIONARY, "distinct_texts");
+    BytesDictionary dictionary = rows.encoder().bytesDictionary();
+    boolean smaller = dictionary.build(this, rows.from(), rows.to(), share, rows.size());
+    return smaller ? dictionary : null;
   }
 
   /** Compares the values of two rows byte by byte. */

@@ -58,21 +58,17 @@ final class StagedBooleans extends Staged {
   }
 
   @Override
-  EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+  Statistics measureValues(StagedRows rows) {
     int low = 1;
     int high = 0;
-    for (int row = from; row < to; row++) {
+    int to = rows.to();
+    for (int row = rows.from(); row < to; row++) {
       if (!nulls.get(row)) {
         low = Math.min(low, values[row]);
         high = Math.max(high, values[row]);
       }
     }
-    Statistics statistics =
-        new Statistics(
-            nulls.count(from, to), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
-    return low == high && statistics.nulls() == 0
-        ? encoder.constant(this, from, to, statistics)
-        : encoder.plain(this, from, to, statistics);
+    return new Statistics(rows.nulls(), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
   }
 
   @Override

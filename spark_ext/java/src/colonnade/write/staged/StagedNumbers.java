@@ -4,6 +4,7 @@ import colonnade.format.ArrowBatch;
 import colonnade.format.ArrowField;
 import colonnade.format.ArrowType;
 import colonnade.format.BloomFilter;
+import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -122,8 +123,18 @@ abstract class StagedNumbers extends Staged {
   }
 
   @Override
-  EncodedBlock encode(BlockEncoder encoder, int from, int to) {
-    return Integers.encode(encoder, this, from, to);
+  Statistics measureValues(StagedRows rows) {
+    return Integers.measure(this, rows);
+  }
+
+  @Override
+  Dictionary<?> dictionary(StagedRows rows) {
+    return Integers.dictionary(this, rows);
+  }
+
+  /** Returns the bytes of a narrowed value, or 0 if the values keep their full width. */
+  int narrowedWidth(StagedRows rows) {
+    return Integers.narrowedWidth(this, rows);
   }
 
   @Override
@@ -280,8 +291,23 @@ abstract class StagedNumbers extends Staged {
     }
 
     @Override
-    EncodedBlock encode(BlockEncoder encoder, int from, int to) {
-      return FloatingPoint.encode(encoder, this, from, to);
+    Statistics measureValues(StagedRows rows) {
+      return FloatingPoint.measure(this, rows);
+    }
+
+    @Override
+    boolean isConstant(StagedRows rows) {
+      return FloatingPoint.isConstant(this, rows);
+    }
+
+    @Override
+    Dictionary<?> dictionary(StagedRows rows) {
+      return FloatingPoint.dictionary(this, rows);
+    }
+
+    @Override
+    int narrowedWidth(StagedRows rows) {
+      return 0;
     }
 
     @Override

@@ -165,17 +165,13 @@ final class StagedTexts extends StagedBlobs {
     batch.lend(bytes, offsets[from], offsets[to] - offsets[from]);
   }
 
-  @Override
-  EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
-    if (to - from < encoder.choices().lengthsFromRows()) {
-      return encoder.plain(this, from, to, statistics);
-    }
+  /** Returns the bytes that the length of the longest value of rows takes. */
+  int lengthsWidth(int from, int to) {
     int longest = 0;
     for (int row = from; row < to; row++) {
       longest = Math.max(longest, offsets[row + 1] - offsets[row]);
     }
-    int width = longest < 1 << 8 ? 1 : longest < 1 << 16 ? 2 : 4;
-    return encoder.lengths(this, from, to, statistics, width);
+    return longest < 1 << 8 ? 1 : longest < 1 << 16 ? 2 : 4;
   }
 
   /** Writes the length of each value in {@code width} bytes; a NULL has length 0. */
