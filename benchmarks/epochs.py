@@ -32,7 +32,7 @@ from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import open_store
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 
 EPOCHS = 10_000_000

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.store import MemoryStore, ObjectInfo, ObjectStore
-from colonnade.manifests.store.base import PARALLEL, TRUST_S
+from colonnade.manifests.store.object_store import PARALLEL, TRUST_S
 from tests.faults import Call, FaultyStore
 
 T = TypeVar("T")

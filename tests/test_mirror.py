@@ -30,6 +30,10 @@ ELSEWHERE = {
         "manifests/store/conformance/test_objects.py",
         "the contract, tried on every kind of store",
     ),
+    "store.object_store": (
+        "manifests/store/conformance/test_objects.py",
+        "what is built on the contract, tried on every kind of store",
+    ),
     "model.tombstones": (
         "spec/test_golden_tombstones.py",
         "what makes a RowSet one of tombstones is a rule of the specification",

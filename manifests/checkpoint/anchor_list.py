@@ -16,7 +16,7 @@ from colonnade.manifests.model.codec import byte_check, decode_model, encode_mod
 from colonnade.manifests.model.operations import AnchorList, CheckpointRef
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 class AnchorListBody(Model):

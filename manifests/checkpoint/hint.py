@@ -22,7 +22,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 def put_hint(store: ObjectStore, ref: CheckpointRef) -> None:

@@ -20,7 +20,7 @@ from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.model.schema import SchemaField, is_primitive
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _FIELD_KEYS = frozenset(SchemaField.model_fields)
 

@@ -56,7 +56,7 @@ from colonnade.manifests.state.snapshot import (
     Snapshot,
     TableState,
 )
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 T = TypeVar("T")
 

@@ -30,7 +30,7 @@ from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.object_names import SEGMENT_NAMES
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 SIZE_LIMIT = 2**28
 """The most bytes of the file. With more objects, a vacuum reads all segments."""

@@ -15,7 +15,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import Replay, TableState
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _ENTRY_BYTES = 16
 """The approximate bytes of an entry in a root, without the name of its application."""

@@ -24,7 +24,7 @@ from colonnade.manifests.checkpoint.paged_map import (
 from colonnade.manifests.checkpoint.stored_object import read_checkpoint_pages
 from colonnade.manifests.model.map_ref import Bundle
 from colonnade.manifests.object_names import checkpoint_name
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _HELD_PAGES = 64
 """The most pages that a reader keeps in memory."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal
 from colonnade.manifests.object_names import checkpoint_name, copy_name
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
 from colonnade.manifests.state.statics_fold import whole_table
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 def read_batches(

@@ -52,7 +52,8 @@ from colonnade.manifests.state.snapshot import (
     TableState,
 )
 from colonnade.manifests.state.statics_fold import joined
-from colonnade.manifests.store.base import ObjectStore, PutOutcome
+from colonnade.manifests.store.base import PutOutcome
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 def write_entry_segment(

@@ -43,7 +43,7 @@ from colonnade.manifests.model.operations import DropDatabase, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.store.turn import Turn
 
 T = TypeVar("T")

@@ -25,7 +25,7 @@ from colonnade.manifests.model.operations import (
     Operation,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _Lists: TypeAlias = Mapping[str, Sequence[Operation]]
 

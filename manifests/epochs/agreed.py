@@ -16,7 +16,7 @@ from colonnade.manifests.epochs.epoch_times import witness_ms
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 IDLE = "clock.idle"
 """The property of a table that says how long the log may be idle before it contradicts a clock."""

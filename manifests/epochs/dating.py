@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.clock import DAY_MS, now_ms, utc
 from colonnade.manifests.object_names import HINT
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _HOUR_MS = 3_600_000
 _log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 def present_ms(store: ObjectStore, head: Snapshot, now_ms: int) -> int:

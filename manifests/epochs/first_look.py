@@ -16,7 +16,7 @@ from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 FIRST = 8
 """The slots that are read at first: more than the epochs of a table with a few writes."""

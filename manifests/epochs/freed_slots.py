@@ -16,7 +16,8 @@ from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreErro
 from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.epoch import FreedBlock
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.store.base import ObjectStore, PutOutcome
+from colonnade.manifests.store.base import PutOutcome
+from colonnade.manifests.store.object_store import ObjectStore
 
 _MARK_LIMIT = 4096
 _TRIES = 8

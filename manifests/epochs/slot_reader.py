@@ -32,7 +32,7 @@ from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_slot
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK, SlotBlocks
 from colonnade.manifests.object_names import HINT, epoch_name
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 AHEAD = 66
 """The most slots that are read at once: that of a checkpoint, the usual number of epochs up to the

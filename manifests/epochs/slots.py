@@ -28,7 +28,8 @@ from colonnade.manifests.model.epoch import Epoch, EpochIdentity
 from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number, needs_log
-from colonnade.manifests.store.base import ObjectStore, PutOutcome
+from colonnade.manifests.store.base import PutOutcome
+from colonnade.manifests.store.object_store import ObjectStore
 
 TRIES = 19
 """The most tries of one slot before its outcome counts as unknown: half a minute to a minute."""

@@ -30,8 +30,8 @@ from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.object_names import FREED, HINT, epoch_name, epoch_number
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.local import LocalStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _FOREIGN = re.compile(
     r"_SUCCESS|[^=]+=.*"

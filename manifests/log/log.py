@@ -79,7 +79,7 @@ from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch, with_changes
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 __all__ = ["Change", "Log", "create_database"]
 

@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, StoreError
 from colonnade.manifests.object_names import MANIFEST, is_in_table_folder, is_table_folder
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import finished_name
 from colonnade.manifests.store.local import LocalStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 _MOVED = re.compile(r"_moved-[0-9a-f]{16}-([0-9a-f]{16})", re.ASCII)
 """Folders whose log may not have ended. They are never removed for their name alone."""

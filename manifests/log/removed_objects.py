@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, StoreError
 from colonnade.manifests.object_names import MANIFEST
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 def remove_objects(store: ObjectStore) -> None:

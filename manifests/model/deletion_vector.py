@@ -23,8 +23,8 @@ from colonnade.manifests.ids import ObjectId, new_object_id
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, verify
 from colonnade.manifests.model.entries import DeletionVectorEntry
-from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import missing_object
+from colonnade.manifests.store.object_store import ObjectStore
 
 SIZE_LIMIT = 2**30
 """The most bytes of a vector; 2**32 rows take half as many."""

@@ -14,7 +14,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 MOST = 4
 """A checkpoint with more segments is not small: a scan perhaps needs few of them."""

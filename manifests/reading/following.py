@@ -32,8 +32,8 @@ from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_na
 from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.state.fold import apply_epoch, apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import no_database
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 class LogFollower:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 class LastLook:

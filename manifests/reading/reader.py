@@ -48,7 +48,7 @@ from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 UNTOLD = (CorruptionError, StoreError, UnsupportedFormatError)
 """Errors of a look at the log which do not say whether retention has removed an epoch."""

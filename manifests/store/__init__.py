@@ -1,6 +1,7 @@
 """Stores: their contract, each kind of store, and how a path names one.
 
-    base.py  checks.py  turn.py              the contract, checks that every store makes, and turns
+    base.py  object_store.py                 the promise of a store, and what is built on it
+    checks.py  turn.py                       checks that every store makes, and turns
     address.py  path_text.py                 where a store is, as text and as a value
     option_text.py  option_names.py          options of a store as text, and their other names
     local/                                   files of this machine
@@ -29,9 +30,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.later import later
 from colonnade.manifests.store.address import StoreAddress, StorePath
-from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.base import ObjectInfo, ObjectWriter, PutOutcome
 from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.store.option_names import AZURE, GCS, S3
 from colonnade.manifests.store.path_text import is_url, local_path
 

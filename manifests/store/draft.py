@@ -12,9 +12,10 @@ from colonnade.manifests.clock import now_ms
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.object_names import epoch_name, needs_log
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore
+from colonnade.manifests.store.base import Data, ObjectInfo
 from colonnade.manifests.store.checks import no_log
 from colonnade.manifests.store.memory import MemoryStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 class DraftStore(MemoryStore):

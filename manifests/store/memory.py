@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.object_names import epoch_name, needs_log
-from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.base import Data, ObjectInfo, ObjectWriter, PutOutcome
 from colonnade.manifests.store.checks import (
     check_body,
     check_name,
@@ -22,6 +22,7 @@ from colonnade.manifests.store.checks import (
     truncated,
 )
 from colonnade.manifests.store.memory_turns import MemoryTurns
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.store.turn import Turn
 
 _OWN_CLOCK = now_ms

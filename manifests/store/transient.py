@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Concatenate, ParamSpec, TypeVar
 
 from colonnade.manifests.errors import ColonnadeError, StoreError
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import AnchorList, CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name, copy_name
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.store.side_by_side import side_by_side
 
 _NEW_BYTES = 2**26

@@ -15,7 +15,7 @@ from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_stat
 from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
 from colonnade.manifests.object_names import HINT, checkpoint_name
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum.floor import floor_anchor
 
 

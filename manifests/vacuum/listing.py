@@ -12,7 +12,7 @@ from typing import NamedTuple
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.object_names import epoch_name, epoch_number, freed_block
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum.objects import Stored, describe
 
 _LAST_SLOT = 10**20 - 1

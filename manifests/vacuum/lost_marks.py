@@ -15,7 +15,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import CheckpointRef, Vacuum
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum.freeing import put_marks
 
 

@@ -27,7 +27,7 @@ from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import AddRowSets, AnchorList, CheckpointRef
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import EntrySegmentRef, RowSets, Snapshot, TableState
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
 
 _AT_ONCE = 256

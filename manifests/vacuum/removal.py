@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum.objects import Stored
 
 

@@ -35,7 +35,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
 )
 from colonnade.manifests.object_names import table_prefix
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 NO_ROWS = FrozenBitMap()
 _ANY_ROWS = 2**32

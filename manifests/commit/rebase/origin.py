@@ -14,8 +14,8 @@ from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, verify
 from colonnade.manifests.model.entries import OriginEntry
 from colonnade.manifests.object_names import origin_name
-from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import missing_object
+from colonnade.manifests.store.object_store import ObjectStore
 
 
 def write_origin(

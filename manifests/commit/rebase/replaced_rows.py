@@ -30,7 +30,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.entries import OriginEntry
 from colonnade.manifests.model.operations import Compaction, ReplaceRows
 from colonnade.manifests.object_names import table_prefix
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 Origins = Sequence[RowOrigins]
 """Where the rows of the RowSets that a change adds to a table come from, in their order."""

@@ -18,7 +18,7 @@ from colonnade.manifests.model.deletion_vector import (
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.object_names import table_prefix
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 
 ENTRY_BYTES = 256
 """The approximate bytes of a vector's entry in an epoch, without its data."""

@@ -13,13 +13,13 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.azure.address import AzureAddress
-from colonnade.manifests.store.base import PARALLEL
 from colonnade.manifests.store.bucket.option_values import (
     CONNECT_TIMEOUT_S,
     PATIENCE_S,
     READ_TIMEOUT_S,
     number,
 )
+from colonnade.manifests.store.object_store import PARALLEL
 from colonnade.manifests.store.option_names import is_true, of_environment
 
 _IN_ENVIRONMENT = (

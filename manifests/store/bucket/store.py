@@ -19,14 +19,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number, needs_log
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.base import (
-    TRUST_S,
-    Data,
-    ObjectInfo,
-    ObjectStore,
-    ObjectWriter,
-    PutOutcome,
-)
+from colonnade.manifests.store.base import Data, ObjectInfo, ObjectWriter, PutOutcome
 from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.bucket.probe import probe_once
 from colonnade.manifests.store.bucket.requests import BucketRequests
@@ -44,6 +37,7 @@ from colonnade.manifests.store.checks import (
 )
 from colonnade.manifests.store.memory_turns import turns_of
 from colonnade.manifests.store.near_ranges import Request, plan_requests
+from colonnade.manifests.store.object_store import TRUST_S, ObjectStore
 from colonnade.manifests.store.turn import Turn
 
 T = TypeVar("T")

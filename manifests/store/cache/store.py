@@ -14,10 +14,11 @@ from typing import TypeVar
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.object_names import is_immutable
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.base import Data, ObjectInfo, ObjectWriter, PutOutcome
 from colonnade.manifests.store.cache.options import Cache, cache_of
 from colonnade.manifests.store.cache.pieces import Piece, assemble, divide, missing
 from colonnade.manifests.store.checks import check_name, check_ranges
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.store.turn import Turn
 
 T = TypeVar("T")

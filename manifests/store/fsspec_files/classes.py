@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from colonnade.manifests.store.base import PARALLEL
+from colonnade.manifests.store.object_store import PARALLEL
 
 MARK = "colonnade-write"
 """The metadata of an object that names its writer, which may have lost the answer."""

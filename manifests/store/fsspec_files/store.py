@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.base import PARALLEL
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.manifests.store.checks import check_name, too_large
 from colonnade.manifests.store.fsspec_files.client import FsspecSettings, client_of
 from colonnade.manifests.store.fsspec_files.requests import FsspecRequests
+from colonnade.manifests.store.object_store import PARALLEL
 
 
 class FsspecStore(BucketStore):

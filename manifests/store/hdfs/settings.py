@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.store.base import PARALLEL
 from colonnade.manifests.store.bucket.option_values import (
     CONNECT_TIMEOUT_S,
     PATIENCE_S,
@@ -26,6 +25,7 @@ from colonnade.manifests.store.hdfs.namenodes import (
     http_urls,
     with_port,
 )
+from colonnade.manifests.store.object_store import PARALLEL
 
 _NAMES = {
     *("user", "token", "proxy_to", "kerberos", "kerb_kwargs", "data_proxy", "use_https"),

@@ -28,7 +28,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.object_names import epoch_name, epoch_number, needs_log
-from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.base import Data, ObjectInfo, ObjectWriter, PutOutcome
 from colonnade.manifests.store.checks import (
     check_body,
     check_name,
@@ -53,6 +53,7 @@ from colonnade.manifests.store.local.folders import LocalFolders, failed
 from colonnade.manifests.store.local.reading import OpenObject, opened
 from colonnade.manifests.store.local.turns import Turns
 from colonnade.manifests.store.local.writer import LocalWriter, begin_object
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.store.transient import retried
 from colonnade.manifests.store.turn import Turn
 

@@ -12,13 +12,13 @@ from typing import Any
 from botocore import UNSIGNED
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.store.base import PARALLEL
 from colonnade.manifests.store.bucket.option_values import (
     CONNECT_TIMEOUT_S,
     PATIENCE_S,
     READ_TIMEOUT_S,
     number,
 )
+from colonnade.manifests.store.object_store import PARALLEL
 from colonnade.manifests.store.option_names import is_true
 
 _NAMES = {

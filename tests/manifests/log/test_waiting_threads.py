@@ -23,7 +23,8 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import MANIFEST, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore, PutOutcome
-from colonnade.manifests.store.base import PARALLEL, TRUST_S, Data
+from colonnade.manifests.store.base import Data
+from colonnade.manifests.store.object_store import PARALLEL, TRUST_S
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.turn import Turn
 from tests.log_samples import (

@@ -18,7 +18,7 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.reading import last_look, reader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
-from colonnade.manifests.store.base import TRUST_S
+from colonnade.manifests.store.object_store import TRUST_S
 from colonnade.manifests.vacuum import freeing, look
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.far_store import FarStore

@@ -20,7 +20,7 @@ from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.object_store import ObjectStore
 from colonnade.manifests.vacuum import run
 from colonnade.manifests.vacuum.freeing import free_blocks
 from tests.simulation.actors.litterer import Litterer
