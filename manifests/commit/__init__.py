@@ -9,7 +9,11 @@
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
     turns.py                              the order of waiting writers
-    sending.py  outcome_errors.py         the change on the way to its slot, and its errors
+    steps.py                              the steps of a commit, in one function
+    attempt.py  followed_head.py          what each step does, and what it has seen so far
+    next_epoch.py                         the epoch that the change becomes at its slot
+    outcome.py                            committed, not committed, or unknown; and the errors
+    landed.py  removals.py                is it in the log already? did a vacuum remove its objects?
 
 Spec: docs/spec/epoch-log.md#commit
 """

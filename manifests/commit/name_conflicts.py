@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from colonnade.manifests.commit.outcome_errors import not_sent
+from colonnade.manifests.commit.outcome import not_sent
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import (

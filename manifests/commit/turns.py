@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import TypeVar
 
 from colonnade.manifests.store.turn import Turn
+
+T = TypeVar("T")
 
 TURN_LIMIT_S = 2.0
 """The longest time that a writer waits for its turn, in seconds."""
@@ -32,11 +35,12 @@ def pause_s(lost: int) -> float:
 
 
 def wait_for_turn(
-    turn: Turn, follow: Callable[[bool], bool], limit_s: float = TURN_LIMIT_S
-) -> bool:
+    turn: Turn, follow: Callable[[bool], T | None], limit_s: float = TURN_LIMIT_S
+) -> T | None:
     """Wait for a turn, at most `limit_s` seconds. Call `follow` at the end and at intervals before.
 
-    Returns the last result of `follow`: a change that another process has committed needs no turn.
+    Returns the last result of `follow`, and the first that is not None: a change that another
+    process has committed needs no turn.
     The argument of `follow` says whether the caller has waited, so that writers of other machines
     may have committed. Without a wait, and during it, the turn tells who may have committed.
     """
@@ -44,8 +48,8 @@ def wait_for_turn(
         return follow(False)
     waited_s = 0.0
     while waited_s < limit_s:
-        if follow(False):
-            return True
+        if (found := follow(False)) is not None:
+            return found
         if turn.take(LOOK_S):
             break
         waited_s += LOOK_S

@@ -1,7 +1,6 @@
 """The log of a database: its writer, its creation and its end.
 
 log.py               the writer: the only module that commits
-landed.py            changes that are already in the log
 late_checkpoint.py   checkpoints that no commit waits for
 creation.py          epoch 0
 other_formats.py     logs of other formats, whose tables are not ours

@@ -15,69 +15,36 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
-from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.clock import now_ms
+from colonnade.manifests.commit.attempt import Writer
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.conflicts import (
-    check_change,
-    check_expected,
-    check_head,
-    has_landed,
-)
-from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.commit.conflicts import check_change, check_expected
+from colonnade.manifests.commit.landed import find_sent, search
+from colonnade.manifests.commit.next_epoch import fold_own, next_epoch
+from colonnade.manifests.commit.outcome import Committed, Unknown, not_sent, perhaps_sent
 from colonnade.manifests.commit.rebase.begin import begin
-from colonnade.manifests.commit.rebase.carried import Carried
-from colonnade.manifests.commit.rebase.keyed import resolved
-from colonnade.manifests.commit.sending import Sending
-from colonnade.manifests.commit.spill import spill
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.commit.statics import with_static_values
-from colonnade.manifests.commit.turns import pause_s, wait_for_turn
-from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
-from colonnade.manifests.engine import (
-    Author,
-    engine_name,
-    present_author,
-    user_name,
-    working_for,
-)
+from colonnade.manifests.commit.steps import commit
+from colonnade.manifests.engine import Author, engine_name, present_author, working_for
 from colonnade.manifests.epochs.agreed import Agreement
 from colonnade.manifests.epochs.dating import Clock
-from colonnade.manifests.epochs.freed_slots import is_freed
-from colonnade.manifests.epochs.slots import landed_error, read_slot
-from colonnade.manifests.errors import (
-    ColonnadeError,
-    CommitUnknownError,
-    ConflictError,
-    CorruptionError,
-    InvalidInputError,
-    NotFoundError,
-)
+from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
-from colonnade.manifests.log.landed import (
-    UNREADABLE,
-    UNTELLING,
-    find_added,
-    find_landed,
-    read_landed,
-)
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
-from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.named_objects import check_missing
-from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.fold import apply_epoch, with_changes
+from colonnade.manifests.state.fold import with_changes
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.object_store import ObjectStore
 
@@ -168,82 +135,18 @@ class Log:
         change = replace(change, parameters=author.signed(change.parameters))
         change = with_static_values(change, base)
         check_change(change, base)
-        sending = Sending(change, base, self.store, self.reader.last_look.covers, self.limits)
-        try:
-            with working_for(author):
-                return self._send(sending)
-        except CommitUnknownError as error:
-            if not sending.outdated:
-                raise
-            return self._find_outdated(sending, error), None
-        except ConflictError:
-            raise
-        except ColonnadeError as error:
-            known = change.fresh or not isinstance(error, UNTELLING)
-            if known and not sending.may_be_committed():
-                with self.removals_are_conflicts(change, base):
-                    raise
-            return self.find_sent(change.transaction, error), None
+        with working_for(author):
+            outcome = commit(change, base, self._writer)
+        if not isinstance(outcome, Committed):
+            raise outcome.error
+        if not outcome.epochs:
+            return outcome.state, None
+        after = self._late.adopt(outcome.state, outcome.epochs)
+        return self._checkpoint_if_due(after), outcome.epoch
 
-    def _send(self, sending: Sending) -> tuple[Snapshot, Epoch | None]:
-        change, base = sending.change, sending.base
-        sending.look()
-        if has_landed(change, base):
-            return base, None
-        with self.removals_are_conflicts(change, base):
-            small = change if change.keyed else spill(self.store, change, self.limits)
-            sending.carried = begin(small, base, self.reader)
-        self._take_slot(sending)
-        done = sending.done
-        assert done is not None
-        after = self._late.adopt(self._state_after(sending, done), [*sending.epochs])
-        own = done if done.transaction == change.transaction else None
-        return self._checkpoint_if_due(after), own
-
-    def _take_slot(self, sending: Sending) -> None:
-        """Get a change into a slot, or find it in one that another process has put."""
-        for lost in range(self.limits.lost_slots):
-            if lost:
-                self.pause(pause_s(lost))
-            with self.store.turn(MANIFEST) as turn:
-                follow = partial(sending.follow, turn)
-                if wait_for_turn(turn, follow) or self._put(sending):
-                    sending.settle(self.pause)
-                    return
-        raise self._slower(sending)
-
-    def _slower(self, sending: Sending) -> ColonnadeError:
-        """Return the error for a change that has lost too many slots."""
-        change = sending.change
-        slower = (
-            f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
-            " epochs in a row,"
-        )
-        if change.fresh and not sending.may_be_committed():
-            return ConflictError(f"{slower} and nothing of it was committed; run it again.")
-        # A late request of another send may take a slot from now on.
-        return perhaps_sent(slower, change.transaction)
-
-    def _state_after(self, sending: Sending, done: Epoch) -> Snapshot:
-        """Return the state after a change that is in the log. Raises CommitUnknownError."""
-        try:
-            return sending.head
-        except UNREADABLE:
-            # The base may read its tables from a checkpoint that is lost or was removed.
-            return read_landed(self.reader, done)
-
-    def _put(self, sending: Sending) -> bool:
-        """Try to make a change the next epoch, in a slot that was free a moment ago."""
-        with sending.true_errors():
-            head = sending.head
-            check_head(sending.change, sending.base, head, self.reader.keeps)
-            epoch = self._next_epoch(sending.carried, head)
-            data, after = encode_epoch(epoch, self.limits.epoch_bytes), _fold_own(head, epoch)
-        if self._is_due(epoch.epoch) and not self.reader.last_look.covers(sending.base):
-            # If an epoch was lost after the base, this epoch would get its number. The hint may
-            # tell.
-            read_hint(self.store)
-        return sending.put(epoch, after, data, self.pause)
+    @property
+    def _writer(self) -> Writer:
+        return Writer(self.reader, self.clock, self._engine, self.pause, self._is_due)
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
         """Return the state that a change was planned on, or the state after the change itself.
@@ -262,7 +165,8 @@ class Log:
         removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
         if fresh:
             raise not_sent(removed)
-        return self._find_sent(transaction, perhaps_sent(removed, transaction)), True
+        unknown = perhaps_sent(removed, transaction)
+        return _state(search(self.reader, transaction, unknown, self.pause)), True
 
     def find_sent(self, transaction: str, error: ColonnadeError) -> Snapshot:
         """Return the state right after a change that an earlier send may have committed.
@@ -272,80 +176,7 @@ class Log:
         CommitUnknownError if the change is not found, because a request of an earlier send may
         still arrive.
         """
-        unknown = CommitUnknownError(
-            f"It is not known whether an earlier send of transaction {transaction} was committed to"
-            f" {self.store.url}; look for it in the history before you repeat it. This send ended"
-            f" with: {error.message}"
-        )
-        unknown.__cause__ = error
-        return self._find_sent(transaction, unknown)
-
-    def _find_sent(self, transaction: str, unknown: CommitUnknownError) -> Snapshot:
-        """Return the state right after a change. Raises `unknown` if the change is not found."""
-        try:
-            landed = find_landed(self.reader, transaction, self.reader.read_head(), self.pause)
-        except UNREADABLE:
-            landed = None
-        if landed is None:
-            raise unknown
-        return landed
-
-    def _find_outdated(self, sending: Sending, unknown: CommitUnknownError) -> Snapshot:
-        """Return the state right after a change that met a freed slot.
-
-        If the change is not found, raises ConflictError if the log proves that it was not committed
-        and never will be, else CommitUnknownError.
-        """
-        change = sending.change
-        try:
-            head = self.reader.read_head()
-            landed = find_landed(self.reader, change.transaction, head, self.pause)
-            if landed is not None:
-                return landed
-            added = find_added(self.reader, change, sending.base, head)
-        except UNREADABLE:
-            raise unknown from None
-        if added is None:
-            raise unknown
-        if added:
-            reason = "retention has removed that epoch."
-            raise landed_error(self.store, change.transaction, added, reason)
-        if not change.fresh:
-            raise unknown
-        raise outdated_error(change, sending.base, sent=False)
-
-    @contextmanager
-    def removals_are_conflicts(self, planned: Change | str, base: Snapshot) -> Iterator[None]:
-        """A block that reads objects which a change or its base names, such as files of a slow job.
-
-        `planned` is the change, or the name of the operation if nothing of it was sent yet. A
-        missing object is not damage if a vacuum since the base has removed it, or the base. It is
-        an object of a statement then, which no epoch names yet.
-        Raises ConflictError or CommitUnknownError, as `commit_change` does. For a change that is
-        not `fresh`, it may stay a CorruptionError, because an earlier send may be in the log.
-        """
-        try:
-            yield
-        except CorruptionError as error:
-            change = planned
-            if isinstance(change, str):
-                change = Change("", change, (), fresh=True)
-            number = base.epoch + 1
-            if is_freed(self.store, base.blocks, number):
-                raise outdated_error(change, base, sent=not change.fresh) from None
-            while (found := read_slot(self.store, number)) is not None:
-                if change.transaction == found.transaction:
-                    break
-                check_removed(change, base, found)
-                if change.fresh and removes(found, base.epoch):
-                    raise not_sent(
-                        f"Epoch {base.epoch}, on which {change.operation!r} was planned, was"
-                        f" removed by the vacuum of epoch {number};"
-                    ) from None
-                if change.fresh:
-                    check_missing(error, found)
-                number += 1
-            raise
+        return _state(find_sent(self.reader, transaction, error, self.pause))
 
     def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:
         """Check the expected epoch of an operation that has nothing to commit.
@@ -371,11 +202,10 @@ class Log:
         before = replace(base, tables=with_changes(base.tables, earlier, base.epoch))
         change = with_static_values(change, before)
         check_change(change, before)
-        check_head(change, before, before, self.reader.keeps)
-        with self.removals_are_conflicts(change, base):
+        with removals_are_conflicts(self.reader, change, base):
             carried = begin(change, before, self.reader, stored=False)
-            epoch = self._next_epoch(carried, before)
-            state = _fold_own(before, epoch)
+            epoch = next_epoch(carried, before, self.clock, self._engine)
+            state = fold_own(before, epoch)
         changed = {
             id_: replace(table, previews=(*table.previews, epoch))
             for id_, table in state.held_tables().items()
@@ -419,35 +249,8 @@ class Log:
         """Return whether the writer of an epoch stores a checkpoint of it."""
         return epoch % self._interval == 0
 
-    def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
-        with self.removals_are_conflicts(carried.change, head):
-            carried = resolved(carried, head)
-        change = carried.change
-        operations = carried.write_operations()
-        metrics = carried.metrics(operations)
-        if change.fill is not None:
-            filled, counts = change.fill.fill(head)
-            operations, metrics = (*operations, *filled), {**metrics, **counts}
-        date = self.clock.date(head.time_ms)
-        return Epoch(
-            epoch=head.epoch + 1,
-            transaction=change.transaction,
-            previous=head.transaction,
-            base=carried.base.epoch,
-            time_ms=date.time_ms,
-            clock_ms=date.clock_ms,
-            operation=change.operation,
-            parameters=dict(change.parameters),
-            engine=self._engine,
-            user=user_name(),
-            metrics=metrics or None,
-            ops=operations,
-        )
 
-
-def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:
-    """Fold an epoch before it is written, so that the log has no epoch that readers refuse."""
-    try:
-        return apply_epoch(head, epoch)
-    except CorruptionError as error:
-        raise InvalidInputError(f"This change cannot be committed. {error.message}") from error
+def _state(outcome: Committed | Unknown) -> Snapshot:
+    if isinstance(outcome, Unknown):
+        raise outcome.error
+    return outcome.state

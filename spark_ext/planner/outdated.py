@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from colonnade.manifests.commit.landed import UNTELLING
 from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
 )
-from colonnade.manifests.log.landed import UNTELLING
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner.messages.base import Message, Operation, Request

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
@@ -133,7 +134,7 @@ class _Queue:
             group, before = self._waiting.popleft()
             self._base = self._log.reader.refresh(self._base)
             try:
-                with self._log.removals_are_conflicts(OPERATION, self._base):
+                with removals_are_conflicts(self._log.reader, OPERATION, self._base):
                     job = plan_job(self._log, self._base, self._plan, group, self._order_by)
             except ConflictError as conflict:
                 self.dropped.append(before[0] if before else conflict)
@@ -235,7 +236,7 @@ class _Execution:
     def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> bool:
         """Commit a group, and return whether it is done now."""
         try:
-            with self._log.removals_are_conflicts(OPERATION, turn.base):
+            with removals_are_conflicts(self._log.reader, OPERATION, turn.base):
                 if isinstance(result, BaseException):
                     raise result
             # An interrupt may come between a commit and the record of it; the job is sent again.

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.compaction.facts import facts_of
 from colonnade.manifests.compaction.picker import plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
@@ -58,12 +59,12 @@ def plan_table(
     meanwhile.
     """
     policy = parse_policy(table.properties, dict(chosen.options))
-    with log.removals_are_conflicts(OPERATION, base):
+    with removals_are_conflicts(log.reader, OPERATION, base):
         facts = facts_of(table, log.rowsets.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
         plan = plan_compaction(table, base.epoch, facts, policy, log.limits)
         if chosen.where is None:
-            with log.removals_are_conflicts(OPERATION, base):
+            with removals_are_conflicts(log.reader, OPERATION, base):
                 buried = plan_tombstones(log, base, table, policy)
             plan = plan.model_copy(update={"groups": (*plan.groups, *buried)})
         return _told(plan, table, chosen), ()

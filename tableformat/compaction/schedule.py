@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.compaction.policy import parse_policy
 from colonnade.manifests.epochs.epoch_times import present_ms
 from colonnade.manifests.log.log import Log
@@ -39,7 +40,7 @@ def _compacted_in_window(log: Log, head: Snapshot, table: TableState, window_ms:
     """
     present = present_ms(log.store, head, log.reader.now_ms())
     ended = log.reader.find_ended(present - present % window_ms - 1, head, present)
-    with log.removals_are_conflicts(OPERATION, head):
+    with removals_are_conflicts(log.reader, OPERATION, head):
         entries = log.rowsets.read_entries(table)
     # The file of a removed epoch may still exist, or be lost.
     first = max(head.floor, 0 if ended is None else ended + 1)

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.commit.change import Change, TableRead
-from colonnade.manifests.commit.outcome_errors import not_sent
+from colonnade.manifests.commit.outcome import not_sent
 from colonnade.manifests.commit.rebase.targets import id_ranges
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -115,7 +116,7 @@ def take_out(
     """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
     log, table = log.uncached, stored_table(table)
-    with log.removals_are_conflicts(OPERATION, base):
+    with removals_are_conflicts(log.reader, OPERATION, base):
         chosen = _chosen(log, table, rowsets)
     job_id = new_job_id()
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from colonnade.manifests.commit.change import Change, KeyedRows
 from colonnade.manifests.commit.conflicts import has_landed
+from colonnade.manifests.commit.landed import UNTELLING
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
@@ -24,7 +26,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.later import later
 from colonnade.manifests.log.creation import begin_log, first_epoch
-from colonnade.manifests.log.landed import UNTELLING
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
@@ -177,7 +178,7 @@ def _planned(
             f"The database of {job.url} was replaced by another one after the write was planned;"
             " run the write again."
         )
-    with log.removals_are_conflicts(planned, base):
+    with removals_are_conflicts(log.reader, planned, base):
         own = StatementLog.begin(log, base, table, job.time)
         statement = reported(own, table)
         change = change_of(

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import ConflictError, CorruptionError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
@@ -49,7 +50,7 @@ def commit_statement(
             change = evaluate(base)
         except CorruptionError:
             try:
-                with log.removals_are_conflicts(operation, base):
+                with removals_are_conflicts(log.reader, operation, base):
                     raise
             except ConflictError:
                 if last:

@@ -19,6 +19,7 @@ from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -68,7 +69,10 @@ def restore_table(
     the table since the base, or removed the base. Raises NotFoundError if retention removes `then`.
     """
     commit = commit or CommitSettings()
-    with log.removals_are_conflicts(RESTORE, base), log.reader.removals_are_told(then.epoch):
+    with (
+        removals_are_conflicts(log.reader, RESTORE, base),
+        log.reader.removals_are_told(then.epoch),
+    ):
         change = _table_again(log, base, table, then, commit)
         return (base, None) if change is None else log.commit_change(change, base)
 

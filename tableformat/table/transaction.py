@@ -21,6 +21,7 @@ from typing_extensions import Unpack
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -272,7 +273,7 @@ class ArrowTransaction:
         return statement.counts
 
     def _removals_are_conflicts(self) -> AbstractContextManager[None]:
-        return self._log.removals_are_conflicts("transaction", self._base)
+        return removals_are_conflicts(self._log.reader, "transaction", self._base)
 
     def _become(self, plan: TransactionPlan, table: TableId, more: TableWork | None = None) -> None:
         """Take over a plan that changes what the transaction does to one table.

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.commit import sending
+from colonnade.manifests.commit import attempt
 from colonnade.manifests.log import creation, removed_folder
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.state.fold import _Fold
@@ -66,7 +66,7 @@ _delete = LocalStore.delete
 def _an_end_that_no_writer_sees() -> Iterator[None]:
     """Neither writers nor the fold know an epoch that ends a log."""
     with (
-        patch.object(sending, "_ends_log", lambda epoch: False),
+        patch.object(attempt, "_ends_log", lambda epoch: False),
         patch.object(_Fold, "apply", _forget_the_end),
     ):
         yield

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -72,7 +73,7 @@ def commit_alterations(
 
     if checked is not None and only_spark:
         planned = _change("alter_table", operations, parameters)
-        with log.removals_are_conflicts(planned, checked):
+        with removals_are_conflicts(log.reader, planned, checked):
             change = evaluate(checked)
         return log.commit(change, checked)
     return commit_statement(log, base, evaluate)[0]

@@ -53,7 +53,7 @@ def test_a_change_is_committed_although_another_writer_keeps_the_turn(tmp_path: 
 def test_a_commit_of_another_writer_ends_the_wait_for_a_turn(store: LocalStore) -> None:
     with store.turn(MANIFEST) as first, LocalStore(store.url).turn(MANIFEST) as second:
         assert first.take(0)
-        answers = iter([False, False, True])
+        answers = iter([None, None, True])
         assert wait_for_turn(second, lambda waited: next(answers))
         assert not second.take(0)
 
@@ -94,7 +94,7 @@ def test_waiting_is_bounded_and_shorter_for_those_who_wait_longer() -> None:
 def test_a_writer_follows_new_epochs_while_it_waits_and_gives_up_in_time() -> None:
     turn = MagicMock()
     turn.take.return_value = False
-    follow = Mock(return_value=False)
+    follow = Mock(return_value=None)
     assert not wait_for_turn(turn, follow)
     intervals = [call.args[0] for call in turn.take.call_args_list[1:]]
     assert {*intervals} == {LOOK_S}

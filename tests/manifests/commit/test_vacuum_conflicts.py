@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from colonnade.manifests.commit import sending
+from colonnade.manifests.commit import attempt
 from colonnade.manifests.commit.change import ColumnFill
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError
@@ -61,7 +61,7 @@ def test_all_parts_together_read_an_epoch_since_the_look_once(
     def append_some() -> None:
         for _ in range(5):
             world.append()
-        monkeypatch.setattr(sending, "read_slot", counted)
+        monkeypatch.setattr(attempt, "read_slot", counted)
 
     during(world, SLOT, append_some)
     assert len(set(read)) > 10

@@ -117,9 +117,9 @@ def test_a_change_that_loses_slots_pauses_and_is_given_up_after_a_bounded_number
         assert log.commit(mine, base).epoch == base.epoch + lost + 1
     else:
         # An earlier send of a change that is not fresh may still commit it.
-        said = "and nothing of it" if fresh else f"look for transaction {mine.transaction}"
+        said = "nothing was committed" if fresh else f"look for transaction {mine.transaction}"
         error = ConflictError if fresh else CommitUnknownError
-        with pytest.raises(error, match=f"for 8 epochs in a row, {said}"):
+        with pytest.raises(error, match=f"lost 8 commit races in a row; {said}"):
             log.commit(mine, base)
         store.left = 0
         assert log.commit(mine, base).epoch == base.epoch + 9

@@ -8,6 +8,7 @@ import pytest
 
 from colonnade.manifests.checkpoint.root import Hint
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.errors import (
     CommitUnknownError,
@@ -198,7 +199,7 @@ def test_a_missing_object_of_a_base_that_a_vacuum_removes_is_a_conflict(fresh: b
     after = old.log.commit(change(vacuum), old.states[-1])
 
     def read(base: int) -> None:
-        with old.log.removals_are_conflicts(mine, old.states[base]):
+        with removals_are_conflicts(old.log.reader, mine, old.states[base]):
             raise CorruptionError("a file is missing")
 
     # An earlier send of the same change may be in the log, and is looked for by the caller.

@@ -7,11 +7,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from colonnade.manifests.commit import sending
+from colonnade.manifests.commit import attempt, steps
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log import log
 from colonnade.manifests.model.operations import CreateTable, Txn
 from colonnade.manifests.state import fold
 from colonnade.manifests.state.snapshot import Snapshot
@@ -38,7 +37,7 @@ def _is_known_by_id(change: Change, head: Snapshot) -> bool:
 @contextmanager
 def _looks_by_id() -> Iterator[None]:
     with ExitStack() as stack:
-        for module in (commit, log, sending):
+        for module in (commit, steps, attempt):
             stack.enter_context(patch.object(module, "has_landed", _is_known_by_id))
         yield
 

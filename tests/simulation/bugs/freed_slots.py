@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from colonnade.manifests.commit.sending import Sending
+from colonnade.manifests.commit.attempt import Attempt
 from colonnade.manifests.epochs import slot_reader
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
@@ -135,7 +135,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "no writer looks for a mark after a PUT",
-        lambda: patch.object(Sending, "_look_again", lambda *_: None),
+        lambda: patch.object(Attempt, "_look_again", lambda *_: None),
         actors=(Writer(8), Vacuumer(5)),
         seeds=100,
         long=True,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
-from colonnade.manifests.commit import conflicts, vacuum_conflicts
+from colonnade.manifests.commit import conflicts, removals, vacuum_conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
-from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
 from colonnade.manifests.vacuum import look, references, run
@@ -82,7 +80,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a statement takes its own files that a vacuum has removed for damage",
-        lambda: patch.object(log, "check_missing", lambda *_: None),
+        lambda: patch.object(removals, "check_missing", lambda *_: None),
         actors=BESIDE,
         keyed=True,
         seeds=50,
@@ -134,7 +132,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a change takes what retention has removed for damage",
-        lambda: patch.object(Log, "removals_are_conflicts", lambda *_: nullcontext()),
+        lambda: patch.object(removals, "check_removals", lambda *_: None),
         actors=(Writer(8), Optimizer(4, earlier=0.3), Vacuumer(4)),
         long=True,
         seeds=50,

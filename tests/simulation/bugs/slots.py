@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-import colonnade.manifests.commit.sending
-import colonnade.manifests.log.log
+from colonnade.manifests.commit import attempt, next_epoch
+from colonnade.manifests.commit.attempt import Attempt
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head
-from colonnade.manifests.commit.outcome_errors import outdated_error
-from colonnade.manifests.commit.sending import Sending
+from colonnade.manifests.commit.outcome import NotCommitted, not_sent, removed_base
 from colonnade.manifests.epochs import epoch_times
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ColonnadeError, StoreError
@@ -43,7 +42,7 @@ def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch]) -> Plant:
         assert found is not None
         return found
 
-    return lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", take)
+    return lambda: patch.object(attempt, "take_slot", take)
 
 
 def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
@@ -81,9 +80,9 @@ def _check_head(change: Change, *others: Any) -> None:
     check_head(replace(change, expect_epoch=None), *others)
 
 
-def _never_sent(change: Change, base: Snapshot, *, sent: bool) -> Exception:
-    """The error of a change that no earlier send can have committed."""
-    return outdated_error(change, base, sent=False)
+def _never_sent(met: Attempt) -> NotCommitted:
+    """The outcome of a change that no earlier send can have committed."""
+    return NotCommitted(not_sent(removed_base(met.change, met.base)))
 
 
 def _base_or_nothing(
@@ -104,7 +103,7 @@ SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
 BUGS: tuple[Bug, ...] = (
     Bug(
         "an own commit is taken for another's",
-        lambda: patch.object(Sending, "_is_own", lambda *_: False),
+        lambda: patch.object(Attempt, "_is_own", lambda *_: False),
         0.2,
         long=True,
     ),
@@ -122,14 +121,14 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a slot that a busy server does not show is taken for free",
-        lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", _busy_is_free),
+        lambda: patch.object(attempt, "take_slot", _busy_is_free),
         0.1,
         far=True,
     ),
     Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
     Bug(
         "a change that meets a removed epoch is called failed",
-        lambda: patch.object(colonnade.manifests.commit.sending, "outdated_error", _never_sent),
+        lambda: patch.object(Attempt, "search_after_removal", _never_sent),
         0.1,
         actors=SENT_AGAIN,
         seeds=50,
@@ -137,7 +136,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "an epoch is not the expected one",
-        lambda: patch.object(colonnade.manifests.log.log, "check_head", _check_head),
+        lambda: patch.object(next_epoch, "check_head", _check_head),
         long=True,
     ),
     Bug(
@@ -160,7 +159,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a slot that is taken is waited for",
-        lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", _wait_for_slot),
+        lambda: patch.object(attempt, "take_slot", _wait_for_slot),
         long=True,
     ),
     Bug(

@@ -285,7 +285,7 @@ def test_writers_that_are_always_first_end_in_one_sentence() -> None:
     mine = ArrowTable(
         mine._location, Log(mine._log.store, pause=lambda _: None, limits=log.limits), None
     )
-    with pytest.raises(ConflictError, match="faster than 'add_column' for 3 epochs in a row"):
+    with pytest.raises(ConflictError, match="'add_column' lost 3 commit races in a row"):
         mine.add_column("twice", pa.int64(), doubled, columns=["id"])
     assert table.schema.names == SCHEMA.names
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.commit.landed import find_landed, read_landed
 from colonnade.manifests.errors import CommitUnknownError
-from colonnade.manifests.log.landed import find_landed, read_landed
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.outcome import Committed, Unknown, ended_with
 from colonnade.manifests.epochs.slots import landed_error, take_slot
 from colonnade.manifests.errors import (
+    ColonnadeError,
+    CommitUnknownError,
     CorruptionError,
     NotFoundError,
     StoreError,
@@ -85,3 +88,28 @@ def read_landed(log: LogReader, epoch: Epoch, head: Snapshot | None = None) -> S
         return log.read_at(epoch.epoch, head=head)
     except UNREADABLE as error:
         raise landed_error(log.store, epoch.transaction, epoch.epoch, error.message) from error
+
+
+def find_sent(
+    log: LogReader, transaction: str, error: ColonnadeError, pause: Callable[[float], None]
+) -> Committed | Unknown:
+    """Return the outcome of a change that an earlier send may have committed. Never raises.
+
+    `error` ended the last send, and does not tell the outcome of the earlier ones. Costs a GET for
+    each epoch since the floor, and a PUT that makes the epoch durable. The outcome is unknown if
+    the change is not found, because a request of an earlier send may still arrive.
+    """
+    return search(log, transaction, ended_with(log.store, transaction, error), pause)
+
+
+def search(
+    log: LogReader, transaction: str, unknown: CommitUnknownError, pause: Callable[[float], None]
+) -> Committed | Unknown:
+    """Return the outcome of a change: `unknown` if it is not found. Costs as `find_sent`."""
+    try:
+        landed = find_landed(log, transaction, log.read_head(), pause)
+    except CommitUnknownError as error:
+        return Unknown(error)
+    except ColonnadeError:
+        landed = None
+    return Unknown(unknown) if landed is None else Committed(landed)

@@ -8,9 +8,10 @@ from unittest import mock
 
 import pytest
 
+from colonnade.manifests.commit.attempt import Attempt, Made, Sent, SlotFreed
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.rebase.begin import begin
-from colonnade.manifests.commit.sending import Sending
+from colonnade.manifests.commit.outcome import NotCommitted, Unknown
+from colonnade.manifests.commit.steps import commit
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
@@ -54,17 +55,22 @@ def started(store: MemoryStore | None = None, epochs: int = 0) -> tuple[MemorySt
 
 
 def sending(
-    store: MemoryStore | FarStore, change: Change, base: Snapshot, limits: Limits = LIMITS
-) -> Sending:
-    made = Sending(change, base, store, limits=limits)
-    made.carried = begin(change, base, make_log(store).reader)
+    store: MemoryStore | FarStore,
+    change: Change,
+    base: Snapshot,
+    limits: Limits = LIMITS,
+    covers: Callable[[Snapshot], bool] = lambda _: False,
+) -> Attempt:
+    log = make_log(store, limits=limits)
+    log.reader.last_look = mock.Mock(covers=covers)
+    made = Attempt(change, base, log._writer)
+    made.begin()
     return made
 
 
-def put(sent: Sending, change: Change) -> bool:
-    epoch = epoch_after(sent.head, change)
-    after = apply_epoch(sent.head, epoch)
-    return sent.put(epoch, after, encode_epoch(epoch), lambda _: None)
+def put(sent: Attempt, change: Change) -> Epoch | None:
+    epoch = epoch_after(sent.head.state, change)
+    return sent.put(Made(epoch, encode_epoch(epoch), apply_epoch(sent.head.state, epoch)))
 
 
 @pytest.mark.parametrize("most", [LIMITS.followed_epochs, 1, 3])
@@ -80,15 +86,14 @@ def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_
         sent.look()
         assert not sent.follow(Turn(), waited=False)
     assert cost.requests <= epochs + 2
-    assert sent.head.epoch == base.epoch + epochs
-    assert put(sent, mine)
-    assert sent.done == read_slot(store, base.epoch + epochs + 1)
+    assert sent.head.state.epoch == base.epoch + epochs
+    assert put(sent, mine) == read_slot(store, base.epoch + epochs + 1)
     log = make_log(store)
-    assert contents(log, sent.head) == contents(log, log.reader.read_head())
-    assert not sent.outdated
+    assert contents(log, sent.head.state) == contents(log, log.reader.read_head())
     # The newest epochs are kept without a gap, for what follows the commit.
-    assert [each.epoch for each in sent.epochs] == sorted(
-        range(sent.head.epoch, max(base.epoch, sent.head.epoch - most), -1)
+    newest = sent.head.state.epoch
+    assert [each.epoch for each in sent.head.epochs] == sorted(
+        range(newest, max(base.epoch, newest - most), -1)
     )
 
 
@@ -97,8 +102,7 @@ def test_a_free_slot_is_looked_at_once_and_never_where_the_log_was_just_seen() -
     far = FarStore(store)
     seen_lately: tuple[Callable[[Snapshot], bool], ...] = (lambda _: True, lambda _: False)
     for covers, requests in zip(seen_lately, (0, 2), strict=True):
-        sent = Sending(append(), base, far, covers)
-        sent.carried = begin(sent.change, base, make_log(far).reader)
+        sent = sending(far, append(), base, covers=covers)
         with far.counted() as cost:
             sent.look()
             assert not sent.follow(Turn(), waited=False)
@@ -113,11 +117,10 @@ def test_an_earlier_send_is_found_in_the_log_and_not_put_again(epochs: int) -> N
     make_log(store).commit(append(), landed)
     sent = sending(store, mine, base)
     sent.look()
-    assert sent.follow(Turn(), waited=False)
-    assert sent.done is not None
-    assert sent.done.epoch == landed.epoch
-    assert sent.head.epoch == landed.epoch
-    sent.settle(lambda _: None)
+    done = sent.follow(Turn(), waited=False)
+    assert done is not None
+    assert done.epoch == landed.epoch == sent.head.state.epoch
+    sent.make_durable(done)
     assert make_log(store).reader.read_head().epoch == landed.epoch + 1
 
 
@@ -130,7 +133,7 @@ def test_a_lost_slot_is_followed_before_the_next_one_is_tried() -> None:
     other = make_log(store).commit(append(), base)
     assert not put(sent, mine)
     assert not sent.follow(Turn(), waited=False)
-    assert sent.head.epoch == other.epoch
+    assert sent.head.state.epoch == other.epoch
     assert put(sent, mine)
     found = read_slot(store, other.epoch + 1)
     assert isinstance(found, Epoch)
@@ -143,7 +146,7 @@ def test_a_conflict_with_an_epoch_since_the_base_ends_the_way_and_writes_nothing
     sent.look()
     with pytest.raises(ConflictError, match="'orders'"):
         sent.follow(Turn(), waited=False)
-    assert not sent.may_be_committed()
+    assert sent.sent is Sent.NOTHING
     assert make_log(store).reader.read_head().epoch == base.epoch + 1
 
 
@@ -178,13 +181,15 @@ def freed(store: MemoryStore, base: Snapshot) -> None:
 def test_a_change_that_meets_a_removed_epoch_was_not_sent_only_if_it_is_fresh(fresh: bool) -> None:
     store, base = started(epochs=1)
     freed(store, base)
-    sent = sending(store, replace(append(), fresh=fresh), base)
-    with pytest.raises(ConflictError if fresh else CommitUnknownError, match="by retention"):
-        sent.look()
-    assert sent.outdated
+    mine = replace(append(), fresh=fresh)
+    with pytest.raises(SlotFreed):
+        sending(store, mine, base).look()
+    found = commit(mine, base, make_log(store)._writer)
+    assert isinstance(found, NotCommitted if fresh else Unknown)
+    assert "by retention" in found.error.message
 
 
-def lost(store: MemoryStore, base: Snapshot, *, fresh: bool = True) -> Sending:
+def lost(store: MemoryStore, base: Snapshot, *, fresh: bool = True) -> Attempt:
     """A change that has lost the slot after its base."""
     mine = replace(append(), fresh=fresh)
     sent = sending(store, mine, base)
@@ -199,13 +204,22 @@ def lost(store: MemoryStore, base: Snapshot, *, fresh: bool = True) -> Sending:
 def test_a_slot_that_may_have_been_freed_before_it_was_read_proves_nothing(look: object) -> None:
     store, base = started()
     sent = lost(store, base)
-    found = mock.Mock(side_effect=[True, look])
+    conflict = ConflictError("An object in a freed slot conflicts with nothing.")
     with (
-        mock.patch("colonnade.manifests.commit.sending.is_freed", found),
-        pytest.raises(CommitUnknownError, match="by retention"),
-        sent.true_errors(),
+        mock.patch("colonnade.manifests.commit.attempt.is_freed", mock.Mock(side_effect=[look])),
+        mock.patch("colonnade.manifests.commit.attempt.find_added", return_value=None),
     ):
-        raise ConflictError("An object in a freed slot conflicts with nothing.")
+        found = sent.ended(conflict)
+    assert isinstance(found, Unknown)
+
+
+def test_a_conflict_with_an_epoch_that_was_read_proves_that_nothing_was_committed() -> None:
+    store, base = started()
+    conflict = ConflictError("The table was changed.")
+    for sent in (lost(store, base), sending(store, append(), base)):
+        found = sent.ended(conflict)
+        assert isinstance(found, NotCommitted)
+        assert found.error is conflict
 
 
 def test_a_slot_that_was_freed_before_it_was_put_leaves_the_outcome_open() -> None:
@@ -215,8 +229,10 @@ def test_a_slot_that_was_freed_before_it_was_put_leaves_the_outcome_open() -> No
     sent.look()
     assert not sent.follow(Turn(), waited=False)
     freed(store, base)
-    with pytest.raises(CommitUnknownError, match="by retention"):
+    with pytest.raises(SlotFreed):
         put(sent, mine)
+    assert sent.sent is Sent.OPEN
+    assert isinstance(sent.search_after_removal(), Unknown)
 
 
 class Refusing(MemoryStore):
@@ -246,7 +262,7 @@ def test_a_put_that_wrote_nothing_leaves_no_doubt(error: ColonnadeError) -> None
     store.error = error
     with pytest.raises(type(error)):
         put(sent, sent.change)
-    assert not sent.may_be_committed()
+    assert sent.sent is Sent.LOST
 
 
 class Forgetful(MemoryStore):

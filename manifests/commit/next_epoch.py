@@ -1,0 +1,55 @@
+"""The epoch that a change becomes, right after the state before its slot.
+
+Spec: docs/spec/epoch-log.md#commit
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.commit.conflicts import check_head
+from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.commit.rebase.keyed import resolved
+from colonnade.manifests.engine import user_name
+from colonnade.manifests.epochs.dating import Clock
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+def next_epoch(carried: Carried, head: Snapshot, clock: Clock, engine: str) -> Epoch:
+    """Return the epoch after `head` that commits a change. It is valid for that slot only.
+
+    Writes the deletion vectors and segments that the epoch names. Raises the errors of `check_head`
+    and of `KeyedRows.resolve`; StoreError.
+    """
+    check_head(carried.change, carried.base, head, carried.log.keeps)
+    carried = resolved(carried, head)
+    change = carried.change
+    operations = carried.write_operations()
+    metrics = carried.metrics(operations)
+    if change.fill is not None:
+        filled, counts = change.fill.fill(head)
+        operations, metrics = (*operations, *filled), {**metrics, **counts}
+    date = clock.date(head.time_ms)
+    return Epoch(
+        epoch=head.epoch + 1,
+        transaction=change.transaction,
+        previous=head.transaction,
+        base=carried.base.epoch,
+        time_ms=date.time_ms,
+        clock_ms=date.clock_ms,
+        operation=change.operation,
+        parameters=dict(change.parameters),
+        engine=engine,
+        user=user_name(),
+        metrics=metrics or None,
+        ops=operations,
+    )
+
+
+def fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:
+    """Fold an epoch before it is written, so that the log has no epoch that readers refuse."""
+    try:
+        return apply_epoch(head, epoch)
+    except CorruptionError as error:
+        raise InvalidInputError(f"This change cannot be committed. {error.message}") from error
