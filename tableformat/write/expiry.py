@@ -15,7 +15,6 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.lifetimes import Lifetimes, column_of, lifetime_ms
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_type
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conversion import convert
@@ -105,10 +104,3 @@ def expiring(batches: Iterable[pa.RecordBatch], expires: Expiry | None) -> Itera
     """Yield the rows of a user, with the time at which they expire if there is one."""
     for batch in batches:
         yield batch if expires is None else expires.filled(batch)
-
-
-def expiring_table(rows: pa.Table, expires: Expiry | None) -> pa.Table:
-    """Return the rows of a user, with the time at which they expire if there is one."""
-    if expires is None:
-        return rows
-    return pa.Table.from_batches(list(expiring(record_batches(rows), expires)))

@@ -7,20 +7,22 @@
     generate  generated columns get values            write/generated.py
     check     constraints hold                        write/constraints.py
 
-A statement that matches rows by key (`keyed/`, `upsert.py`) matches what `to_match` returns, and
+A statement that matches rows by key (`statements/keyed/`) matches what `to_match` returns, and
 stores the result as `whole_rows`.
 Spec: docs/spec/operations.md#added-rows
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 
+from colonnade.manifests.model.generated import sources_of
 from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.expiry import Expiry, expiring
@@ -102,6 +104,32 @@ def new_rows(
         identify=identify,
         generate=rows.generate,
         check=rows.check if condition is None else lambda each: rows.check(condition(each)),
+    )
+
+
+def partial_rows(
+    target: WriteTarget,
+    shape: TableSchema,
+    columns: Collection[int],
+    expiry: Expiry | None = None,
+) -> RowPipeline:
+    """Return the steps of rows with values in some `columns`, which merge before they are stored.
+
+    `shape` has the columns of the table as such rows have them. A generated column is computed if
+    the rows have all columns that it needs. Raises InvalidInputError as `new_rows`.
+    """
+    schema = target.table_schema
+    known = [
+        each
+        for each in bind_generations(target.name, schema)
+        if all(source.id in columns for source in sources_of(each.field, schema))
+    ]
+    return RowPipeline(
+        target=target,
+        expire=None if expiry is None else partial(expiring, expires=expiry),
+        conform=partial(conform_batches, schema=shape, text=target.invalid_text),
+        generate=partial(filled_rows, generations=known),
+        check=whole_rows(target).check,
     )
 
 

@@ -10,7 +10,7 @@
 
 A further statement that merges rows in another way is a module beside `upsert.py`:
 
-    incoming = batch_rows(table, rows)                     the rows, and the policy of the table
+    incoming = batch_rows(log, table, rows)                the rows, and the policy of the table
     incoming = replace(incoming, policy=...)               its own policy
     upsert = Upsert(log, table, incoming, job_id)          followed from state to state
     return keyed_statement("keep_older", table, upsert)    committed like any upsert

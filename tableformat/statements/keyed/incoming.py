@@ -21,12 +21,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.generated import sources_of
 from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
@@ -37,11 +37,10 @@ from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.chosen_rows import chosen_table_rows
-from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import can_evaluate
-from colonnade.tableformat.write.expiry import expiring_table, expiry_of
-from colonnade.tableformat.write.generated import bind_generations, filled_rows
-from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.expiry import expiry_of
+from colonnade.tableformat.write.job import WriteJob, target_of
+from colonnade.tableformat.write.pipeline import partial_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 ColumnIds = frozenset[int]
@@ -68,23 +67,20 @@ class IncomingRows:
 
 
 def batch_rows(
-    table: TableState,
-    data: pa.Table,
-    settings: WriteSettings | None = None,
-    present_ms: int | None = None,
+    log: StatementLog, table: TableState, data: pa.Table, settings: WriteSettings | None = None
 ) -> IncomingRows:
     """Return rows in memory, which have at least the columns of the primary key.
-
-    `present_ms` is as `expiry_of` takes it.
 
     Raises the errors of `incoming_columns`. Raises InvalidInputError that names an unknown column,
     one whose type or value does not fit, or a generated column of another value.
     """
-    data = expiring_table(data, expiry_of(table, settings, present_ms))
-    columns = incoming_columns(table, data.column_names)
+    expiry = expiry_of(table, settings, log.present_ms)
+    expires = () if expiry is None else (expiry.column.name,)
+    columns = incoming_columns(table, (*data.column_names, *expires))
     _refuse_unknown(table, data, columns)
     schema = _without_open_defaults(open_columns(table.schema, columns), columns)
-    rows = _conformed(table, data, schema, columns)
+    steps = partial_rows(target_of(table, log.limits), schema, columns, expiry)
+    rows = pa.Table.from_batches(steps.to_match(record_batches(data)), arrow_schema(schema))
     key = key_schema(table)
     _refuse_identities(table, rows, key)
     places = np.zeros(rows.num_rows, np.int64), np.arange(rows.num_rows)
@@ -251,19 +247,6 @@ def _refuse_unknown(table: TableState, data: pa.Table, columns: ColumnIds) -> No
 def _unknown(table: TableState, data: pa.Table) -> list[str]:
     known = {each.name.casefold() for each in table.schema.fields}
     return [name for name in data.column_names if name.casefold() not in known]
-
-
-def _conformed(
-    table: TableState, data: pa.Table, schema: TableSchema, columns: ColumnIds
-) -> pa.Table:
-    """Return rows in the types of the table, with the generated columns that they decide."""
-    parts = conform_batches(record_batches(data), schema, text_policy(table.properties))
-    known = [
-        each
-        for each in bind_generations(table.name, table.schema)
-        if all(source.id in columns for source in sources_of(each.field, table.schema))
-    ]
-    return pa.Table.from_batches(list(filled_rows(parts, known)), arrow_schema(schema))
 
 
 def _without_open_defaults(schema: TableSchema, columns: ColumnIds) -> TableSchema:

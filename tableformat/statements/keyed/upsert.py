@@ -87,7 +87,7 @@ def evaluate_upsert(
     if rows is None:
         return division.joined(Statement("upsert", reads=()))
     own = division.own
-    incoming = batch_rows(own, rows, settings, log.present_ms)
+    incoming = batch_rows(log, own, rows, settings)
     upsert = Upsert(log, own, incoming, job_id, settings)
     return division.joined(keyed_statement("upsert", own, upsert))
 

@@ -25,7 +25,7 @@ from colonnade.tableformat.statements.keyed.incoming import (
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.run import write_rows
-from tests.tableformat.statements.tables import SCHEMA, made
+from tests.tableformat.statements.tables import SCHEMA, log_of, made
 
 STRICT = pa.schema(
     [
@@ -139,11 +139,11 @@ def test_a_row_that_replaces_another_is_checked_where_it_is_written() -> None:
     assert job_of(table, "id", "n").target.constraints == ()
 
 
-TABLE = made(schema=SCHEMA, key=("id",), properties={"sequence.text": "day"})._state
+TABLE = made(schema=SCHEMA, key=("id",), properties={"sequence.text": "day"})
 
 
 def test_a_batch_has_all_columns_and_says_in_which_it_has_values() -> None:
-    incoming = batch_rows(TABLE, pa.table({"FLAG": [True], "id": [1]}))
+    incoming = batch_rows(log_of(TABLE), TABLE._state, pa.table({"FLAG": [True], "id": [1]}))
     [part] = incoming.parts
     batch = incoming.read(part, np.arange(1))
     assert batch.column_names == SCHEMA.names
@@ -167,4 +167,4 @@ def test_a_batch_that_cannot_be_merged_is_refused_by_column(
     columns: dict[str, list[object]], sentence: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=sentence):
-        batch_rows(TABLE, pa.table(columns))
+        batch_rows(log_of(TABLE), TABLE._state, pa.table(columns))

@@ -25,7 +25,7 @@ def matched(data: pa.Table, **properties: str) -> MatchedRows:
     table = made(key=("id",), properties=properties)
     table.append(rows(*range(5)))
     state, store = table._state, table._log.store
-    incoming = batch_rows(state, data)
+    incoming = batch_rows(log_of(table), state, data)
     [part] = incoming.parts
     found = find_rows(store, View.stored(state, table._log.rowsets.read(state)), part.keys)
     batch = incoming.read(part, np.arange(data.num_rows))
@@ -71,7 +71,9 @@ def test_rows_are_left_out_and_a_rowset_without_other_rows_is_not_added() -> Non
 
 def test_a_table_that_merges_in_another_way_is_a_conflict() -> None:
     table = made(key=("id",))
-    upsert = Upsert(log_of(table), table._state, batch_rows(table._state, rows(1)), JOB)
+    upsert = Upsert(
+        log_of(table), table._state, batch_rows(log_of(table), table._state, rows(1)), JOB
+    )
     check = upsert.guard().check
     assert check is not None
     check(table._state)
