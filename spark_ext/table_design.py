@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.tableformat.table.carried_properties import replaced_properties
-from colonnade.tableformat.table.constraints import NewConstraint
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.lifetimes import lifetime_properties
+from colonnade.tableformat.table.spec import TableSpec
 
 
 @dataclass(frozen=True, slots=True)
 class TableDesign:
-    """A table that a statement describes; with `replace` it may replace an existing table."""
+    """A table that a statement describes; with `replace` it may replace an existing table.
 
-    schema: TableSchema
-    sort_key: tuple[str, ...] = ()
-    properties: dict[str, str] = field(default_factory=dict)
-    comment: str | None = None
+    The columns of `spec` are a `TableSchema`.
+    """
+
+    spec: TableSpec
     replace: bool = False
-    partition_by: tuple[str, ...] = ()
-    constraints: tuple[NewConstraint, ...] = ()
-    identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
-    generated: tuple[NewGenerated, ...] = ()
-    primary_key: tuple[str, ...] = ()
-    static: tuple[str, ...] = ()
-    partition_key: tuple[str, ...] = ()
 
 
 def with_columns(
@@ -78,19 +69,20 @@ def with_columns(
                 " df.writeTo(name).createOrReplace()."
             )
     directions = {True: "desc", False: "asc"}
-    return TableDesign(
+    spec = TableSpec(
         columns,
-        options.sort_key
+        primary_key=options.primary_key or tuple(field.name for field in primary),
+        sort_key=options.sort_key
         or tuple(
             f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
             for field in key
         ),
-        {**replaced_properties(table, columns), **lifetime_properties(table)},
-        table.comment,
-        True,
-        options.partition_by or tuple(field_text(field, table.schema) for field in layout),
-        primary_key=options.primary_key or tuple(field.name for field in primary),
+        partition_by=options.partition_by
+        or tuple(field_text(field, table.schema) for field in layout),
+        properties={**replaced_properties(table, columns), **lifetime_properties(table)},
+        comment=table.comment,
     )
+    return TableDesign(spec, replace=True)
 
 
 def refuse_other_case(state: Snapshot, new: str, *, renamed: str | None = None) -> None:

@@ -37,6 +37,7 @@ from colonnade.tableformat.statements.shown import shortened
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
+from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import StatementTime, WriteJob, WriteMode, plan_write
 
 
@@ -211,20 +212,16 @@ def _creation(
             f"Colonnade table {location.url} already exists; choose another name, or write with"
             " mode append or overwrite."
         )
-    check_columns(given, design.schema, location.url)
+    spec = design.spec
+    check_columns(given, as_table_schema(spec.columns), location.url)
     return new_table(
         name,
-        design.schema,
-        sort_key=design.sort_key or options.sort_key,
-        partition_by=design.partition_by or options.partition_by,
-        primary_key=design.primary_key or options.primary_key,
-        static=design.static,
-        partition_key=design.partition_key,
-        identity=design.identities,
-        generated=design.generated,
-        constraints=design.constraints,
-        properties=design.properties,
-        comment=design.comment,
+        replace(
+            spec,
+            sort_key=spec.sort_key or options.sort_key,
+            partition_by=spec.partition_by or options.partition_by,
+            primary_key=spec.primary_key or options.primary_key,
+        ),
     )
 
 

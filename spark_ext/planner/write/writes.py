@@ -58,6 +58,7 @@ from colonnade.tableformat.statements.commit import Reported, written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.peer_words import without_peer_words
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
+from colonnade.tableformat.table.spec import TableSpec
 from colonnade.tableformat.write.job import WriteJob, take_lease
 from colonnade.tableformat.write.run import decode_entries
 from colonnade.tableformat.write.settings import CommitSettings
@@ -211,9 +212,9 @@ def _laid_out(options: SparkWriteOptions, layout: Layout | None) -> SparkWriteOp
 
 def _designed(design: TableDesign, options: SparkWriteOptions) -> TableDesign:
     """Return a design whose layout no option states. Raises InvalidInputError."""
-    _refuse_twice(design.partition_by, options.partition_by, "partitionBy")
-    _refuse_twice(design.sort_key, options.sort_key, "sortKey")
-    _refuse_twice(design.primary_key, options.primary_key, "primaryKey")
+    _refuse_twice(design.spec.partition_by, options.partition_by, "partitionBy")
+    _refuse_twice(design.spec.sort_key, options.sort_key, "sortKey")
+    _refuse_twice(design.spec.primary_key, options.primary_key, "primaryKey")
     return design
 
 
@@ -250,20 +251,20 @@ def table_design(design: Design) -> TableDesign:
     if sort_key and clustered:
         raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
     columns = from_json(json.loads(design.columns))
-    return TableDesign(
+    spec = TableSpec(
         with_defaults(columns, design.defaults),
-        sort_key or clustered,
-        properties,
-        design.comment,
-        design.replace,
-        layout_texts(design.layout.partitioning),
-        tuple(map(described_constraint, design.constraints)),
-        stated_identities(design.identities),
-        tuple(map(described_generation, design.generated)),
-        primary_key,
-        static,
-        partition_key,
+        primary_key=primary_key,
+        static=static,
+        partition_key=partition_key,
+        sort_key=sort_key or clustered,
+        partition_by=layout_texts(design.layout.partitioning),
+        identity=stated_identities(design.identities),
+        generated=tuple(map(described_generation, design.generated)),
+        constraints=tuple(map(described_constraint, design.constraints)),
+        properties=properties,
+        comment=design.comment,
     )
+    return TableDesign(spec, design.replace)
 
 
 OPS = by_name(check_write_options, refuse_table_options, plan_write, commit_write)

@@ -17,7 +17,6 @@ from colonnade.spark_ext.planner.catalog.alterations import alteration
 from colonnade.spark_ext.planner.messages.changes import SetProperties
 from colonnade.spark_ext.planner.messages.clauses import Design
 from colonnade.spark_ext.planner.write.writes import commit_write, table_design
-from colonnade.spark_ext.table_design import TableDesign
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.table.alteration import DropPrimaryKey, SetPrimaryKey
@@ -102,8 +101,7 @@ def test_statements_describe_a_key_as_a_property(tmp_path: Path) -> None:
         "properties": {"primaryKey": "id", "a": "b"},
     }
     design = table_design(Design.model_validate(args))
-    assert isinstance(design, TableDesign)
-    assert (design.primary_key, design.properties) == (("id",), {"a": "b"})
+    assert (design.spec.primary_key, design.spec.properties) == (("id",), {"a": "b"})
     table = make(tmp_path / "t", properties={"onDuplicate": "ignore"})
     assert shown_properties(table._state) == {"onDuplicate": "ignore", "primaryKey": "id"}
     found = alteration(SetProperties(set={"primaryKey": "id, v"}, remove=()))
