@@ -3,10 +3,10 @@ package colonnade.spark.catalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Notices;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Clauses;
 import colonnade.planner.messages.Clauses.Constraint;
 import colonnade.planner.messages.Clauses.Default;
 import colonnade.planner.messages.Clauses.Design;
-import colonnade.planner.messages.Clauses.Generated;
 import colonnade.planner.messages.Clauses.Identity;
 import colonnade.planner.messages.Clauses.Layout;
 import colonnade.planner.messages.Clauses.LayoutField;
@@ -54,7 +54,7 @@ record TableDesign(
     String location,
     Map<String, Default> defaults,
     Map<String, Identity> identities,
-    List<Generated> generated,
+    List<Clauses.Generated> generated,
     Map<String, String> options) {
   static final String PROVIDER = "colonnade";
 
@@ -105,7 +105,7 @@ record TableDesign(
         given.get(TableCatalog.PROP_LOCATION),
         ofStatement(() -> Defaults.of(info.columns())),
         ofStatement(() -> Identities.of(info.columns())),
-        colonnade.spark.catalog.Generated.of(info.columns(), info.schema()),
+        Generated.of(info.columns(), info.schema()),
         options(given));
   }
 
