@@ -11,6 +11,7 @@
     begin.py          a change right after its base: the rows that it deletes or changes
     carried.py        a change on its way to its slot, which the log carries from epoch to epoch
     keyed.py          rows of a table with a primary key, compared with the state before the slot
+    fill.py           values for every RowSet that a table has before the slot
 
 Rebasing writes no data again. It combines and moves vectors, and keeps all other objects.
 Spec: docs/spec/conflicts.md

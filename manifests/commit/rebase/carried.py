@@ -67,7 +67,8 @@ class Carried:
     `targets` are the RowSets, by table and id, whose rows it deletes or whose columns it replaces.
     `overwriting` are the tables whose rows it overwrites, and `overwritten` the ids of the RowSets
     that it drops for that. `compactions` are its own compactions, by table. `origins` say which
-    rows its rows replace, as `Change.origins` does.
+    rows its rows replace, as `Change.origins` does. `filled` are operations that
+    come after all others.
     """
 
     change: Change
@@ -82,6 +83,7 @@ class Carried:
     planned_deletes: int
     origins: Mapping[str, Origins]
     origin_writer: OriginWriter
+    filled: tuple[Operation, ...] = ()
 
     @property
     def needs_states(self) -> bool:
@@ -268,7 +270,7 @@ class Carried:
                 self.origin_writer.write(table, origins, self.targets.get(table, {}))
                 for table, origins in self.origins.items()
             ]
-        return tuple(written)
+        return (*written, *self.filled)
 
     def metrics(self, operations: Sequence[Operation]) -> dict[str, int]:
         """Return the change's metrics, as of `operations`.

@@ -36,7 +36,7 @@ from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
-from tests.log_samples import ORDERS, change, database, entry, epoch_after
+from tests.log_samples import ORDERS, change, database, entry, epoch_after, make_log
 
 STATICS = statics_id(TableId(ORDERS))
 SITE = SchemaField(id=1, name="site", type="int", nullable=False)
@@ -96,6 +96,29 @@ def test_a_table_gets_static_values_with_its_first_static_column() -> None:
     statics = state.table("r").statics
     assert statics is not None
     assert statics.schema.names == ("site",)
+
+
+@pytest.mark.parametrize(
+    ("mine", "expected"),
+    [
+        (RenameTable(table=ORDERS, name="r"), {"r": {}, "r.statics": {}}),
+        (DropTable(table=ORDERS), {}),
+        (
+            SetProperties(table=ORDERS, set={"compaction.auto": "2"}),
+            {each: {"compaction.auto": "2"} for each in ("readings", "readings.statics")},
+        ),
+    ],
+)
+def test_static_values_that_a_concurrent_writer_has_added_follow_their_table(
+    mine: Operation, expected: dict[str, dict[str, str]]
+) -> None:
+    log = make_log()
+    plain = {"partition_key": None, "table_schema": TableSchema(fields=(SITE, AT))}
+    made = CREATE.model_copy(update=plain)
+    base = log.commit(change(made), database(log.store))
+    log.commit(change(altered(SITE, AT, OWNER.model_copy(update={"id": 4}))), base)
+    head = log.commit(change(mine), base)
+    assert {each.name: each.properties for each in head.tables.values()} == expected
 
 
 def test_properties_of_retention_and_compaction_follow_the_table() -> None:
