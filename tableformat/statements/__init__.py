@@ -6,6 +6,7 @@
     ranges.py      ranges of rows, deleted without being read
     expire.py      rows that have expired, deleted after their grace
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
+    new_values.py  columns of a RowSet replaced by computed values
     constant_value.py  a value that a user states, as an exact value of a column
     keyed/         incoming rows matched with existing rows by key
     division.py  static_values.py   static values that rows bring, merged in the same epoch

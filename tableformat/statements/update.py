@@ -12,9 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.origins import RowOrigins, origins_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
@@ -30,14 +28,12 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
-from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -45,10 +41,10 @@ from colonnade.tableformat.scan.selection import (
     Selection,
     read_selected,
     select_rows,
-    selected_numbers,
 )
 from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.division import held_values
+from colonnade.tableformat.statements.new_values import assigned
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
@@ -56,16 +52,13 @@ from colonnade.tableformat.statements.statement import (
     write_batches,
 )
 from colonnade.tableformat.statements.static_values import agreed_values, static_reads
-from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.constraints import (
-    BoundConstraint,
     are_decided_by,
     bind_constraints,
-    check_rows,
     decided_by,
 )
 from colonnade.tableformat.write.job import WriteTarget, target_of
-from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
+from colonnade.tableformat.write.replaced_columns import WritePlace
 from colonnade.tableformat.write.run import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -146,6 +139,7 @@ def _changed(
 ) -> _Changed:
     own = stored_table(table)
     rules = bind_constraints(own.name, own.constraints, own.schema)
+    new = assigned(values, table.schema, decided_by(rules, values.values))
     ids = in_place(log.plain, own, [(c.rowset, c.count) for c in chosen], values.targets)
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
@@ -159,7 +153,7 @@ def _changed(
         if moved:
             added = write_batches(log.plain, own, job_id, batches, settings, advance, sources)
         for each in kept:
-            replaced.append(_replace(place, each, values, rules, options))
+            replaced.append(new.write(place, each, options))
             advance(each.count)
     return _Changed(
         tuple(DeletedRows(own.id, each.rowset, "update", each.rows) for each in moved),
@@ -270,44 +264,3 @@ def _updated(
         for rows, batch in read_selected(log.store, selection, schema):
             sources.add(origins_of(selection.rowset.id, rows))
             yield values.apply(batch)
-
-
-def _replace(
-    place: WritePlace,
-    selection: Selection,
-    values: Assignments,
-    rules: Sequence[BoundConstraint],
-    options: WriteOptions,
-) -> ReplaceColumn:
-    """Write the columns of a RowSet that an update sets. Raises the errors of `evaluate_update`."""
-    numbers = selected_numbers(place.store, selection)
-    rowset, fields = selection.rowset, values.targets.fields
-    stretches = _stretches(place.store, selection, values, rules, numbers)
-    return write_replacement(place, rowset, fields, stretches, selection.rows, options)
-
-
-def _stretches(
-    store: ObjectStore,
-    selection: Selection,
-    values: Assignments,
-    rules: Sequence[BoundConstraint],
-    numbers: NDArray[np.int64],
-) -> Iterator[list[pa.Array]]:
-    """Yield the columns that are set as storage arrays, with new values in the rows `numbers`."""
-    view, rowset, targets = selection.view, selection.rowset, values.targets
-    decided = decided_by(rules, values.values)
-    read = set(values.column_ids)
-    if len(numbers) < rowset.entry.rows:
-        read.update(values.values)
-    fields = [field for field in view.columns.fields if field.id in read]
-    for first_row, batch in RowSetReader(store, view, rowset).read(fields):
-        low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
-        chosen = numbers[low:high] - first_row
-        every = len(chosen) == batch.num_rows
-        changed = values.compute(batch if every else batch.take(pa.array(chosen)))
-        check_rows(changed, decided)
-        new = to_storage(changed, targets)
-        if every:
-            yield new
-        else:
-            yield with_values(to_storage(batch.select(targets.names), targets), new, chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.statements.new_values import NewValues
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
 from colonnade.tableformat.table.opened import OpenTable
@@ -214,7 +215,8 @@ class ColumnWork:
         bound = bind_constraints(table.name, table.constraints, table.schema)
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
         now_ms = StatementLog.begin(log, base, table, job.time).now_ms
-        writer = computed.ComputedWriter(table, now_ms, column, self.where, place, options, rules)
+        values = replace(column, rules=rules)
+        writer = computed.ComputedWriter(table, now_ms, values, self.where, place, options)
         keep = rowset_filter(table, self.where)
         plan = fills.FillPlan(
             self.operation,
@@ -239,7 +241,7 @@ class ColumnWork:
 
     def _computed(
         self, table: TableState, target: SchemaField, all_columns: Sequence[str]
-    ) -> computed.ComputedColumn:
+    ) -> NewValues:
         if callable(self.value):
             function: computed.ArrowFunction = self.value
             given = all_columns if self.columns is None else self.columns
