@@ -62,7 +62,10 @@ def shown_functions(found: type) -> Iterator[tuple[str, Any]]:
 
 
 def classes_in(hint: Any) -> Iterator[type]:
-    if isinstance(hint, type):
+    if typing.is_typeddict(hint):  # the keywords of a function
+        for part in typing.get_type_hints(hint).values():
+            yield from classes_in(part)
+    elif isinstance(hint, type):
         yield hint
     for part in typing.get_args(hint):
         yield from classes_in(part)

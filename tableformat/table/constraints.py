@@ -70,20 +70,19 @@ def make_constraints(
     return tuple(made)
 
 
-def named_conditions(
-    given: Mapping[str, str] | tuple[NewConstraint, ...],
-) -> tuple[NewConstraint, ...]:
+def named_conditions(given: Mapping[str, str | NewConstraint]) -> tuple[NewConstraint, ...]:
     """Return the constraints that a user describes by name: `{"positive": "price > 0"}`.
 
-    Constraints that are described already are returned. Raises InvalidInputError for another value.
+    Raises InvalidInputError for another value.
     """
-    if isinstance(given, tuple) and all(isinstance(each, NewConstraint) for each in given):
-        return given
     if not isinstance(given, Mapping):
         raise InvalidInputError(
             f"constraints must be a dict of conditions by name, not {given!r:.100}."
         )
-    return tuple(NewConstraint(name, condition) for name, condition in given.items())
+    return tuple(
+        each if isinstance(each, NewConstraint) else NewConstraint(name, each)
+        for name, each in given.items()
+    )
 
 
 def check_constraint_name(name: object) -> None:

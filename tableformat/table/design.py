@@ -59,7 +59,7 @@ def new_table(
     numbered, next_id = assign_ids(with_identity(schema, spec.identity or {}), 1)
     if (problem := problem_of(numbered)) is not None:
         raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
-    numbered = with_generated(numbered, named_expressions(spec.generated or ()), schema)
+    numbered = with_generated(numbered, named_expressions(spec.generated or {}), schema)
     check_bloom_columns(properties, numbered)
     key = parse_primary_key(numbered, spec.primary_key)
     partitions = parse_partition_key(name, numbered, spec.partition_key, key)
@@ -77,7 +77,7 @@ def new_table(
         properties=by_id(properties, numbered),
         comment=spec.comment,
         partition_fields=layout or None,
-        constraints=make_constraints(named_conditions(spec.constraints or ()), numbered) or None,
+        constraints=make_constraints(named_conditions(spec.constraints or {}), numbered) or None,
         primary_key=key_of(key) or None,
         lifetimes=lives,
         partition_key=key_of(partitions) or None,

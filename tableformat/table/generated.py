@@ -114,16 +114,11 @@ def _carried(described: TableSchema) -> tuple[NewGenerated, ...]:
     )
 
 
-def named_expressions(
-    given: Mapping[str, str | NewGenerated] | tuple[NewGenerated, ...],
-) -> tuple[NewGenerated, ...]:
+def named_expressions(given: Mapping[str, str | NewGenerated]) -> tuple[NewGenerated, ...]:
     """Return the generated columns that a user describes by name: `{"year": "year(ts)"}`.
 
-    An expression without a time zone means UTC. Columns that are described already are returned.
-    Raises InvalidInputError for another value.
+    An expression without a time zone means UTC. Raises InvalidInputError for another value.
     """
-    if isinstance(given, tuple) and all(isinstance(each, NewGenerated) for each in given):
-        return given
     if not isinstance(given, Mapping):
         raise InvalidInputError(
             f"generated must be a dict of expressions by column, not {given!r:.100}."

@@ -14,8 +14,6 @@ from typing_extensions import Unpack
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
-from colonnade.tableformat.table.constraints import NewConstraint
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.types.given_types import GivenSchema
 
 
@@ -49,8 +47,8 @@ class TableSpec:
     sort_key: Sequence[str] = ()
     partition_by: Sequence[str] = ()
     identity: Mapping[str, IdentityColumn] | None = None
-    generated: Mapping[str, str | NewGenerated] | tuple[NewGenerated, ...] | None = None
-    constraints: Mapping[str, str] | tuple[NewConstraint, ...] | None = None
+    generated: Mapping[str, Any] | None = None
+    constraints: Mapping[str, Any] | None = None
     properties: Mapping[str, str] | None = None
     comment: str | None = None
 
@@ -64,8 +62,8 @@ class SpecKeywords(TypedDict, total=False):
     sort_key: Sequence[str]
     partition_by: Sequence[str]
     identity: Mapping[str, IdentityColumn] | None
-    generated: Mapping[str, str | NewGenerated] | tuple[NewGenerated, ...] | None
-    constraints: Mapping[str, str] | tuple[NewConstraint, ...] | None
+    generated: Mapping[str, Any] | None
+    constraints: Mapping[str, Any] | None
     properties: Mapping[str, str] | None
     comment: str | None
 

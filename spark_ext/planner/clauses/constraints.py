@@ -6,7 +6,9 @@ that the table had when the statement read it.
 
 from __future__ import annotations
 
-from colonnade.manifests.errors import ConflictError
+from collections.abc import Iterable
+
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.planner.messages.clauses import Constraint
 from colonnade.spark_ext.planner.messages.views import NamedView
@@ -15,9 +17,19 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.table.constraints import NewConstraint
 
 
-def described_constraint(stated: Constraint) -> NewConstraint:
-    """Return the constraint that a statement states."""
-    return NewConstraint(stated.name, stated.condition, stated.columns)
+def described_constraints(stated: Iterable[Constraint]) -> dict[str, NewConstraint]:
+    """Return the constraints that a statement states, by name.
+
+    Raises InvalidInputError for two of one name.
+    """
+    found: dict[str, NewConstraint] = {}
+    for each in stated:
+        if each.name in found:
+            raise InvalidInputError(
+                f"Constraint {each.name!r} is stated twice; choose another name for one of them."
+            )
+        found[each.name] = NewConstraint(each.name, each.condition, each.columns)
+    return found
 
 
 def require_checked(location: Location, head: Snapshot, seen: NamedView) -> None:

@@ -19,7 +19,7 @@ from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
-from colonnade.spark_ext.planner.clauses.constraints import described_constraint
+from colonnade.spark_ext.planner.clauses.constraints import described_constraints
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
 from colonnade.spark_ext.planner.clauses.filters import overwritten
 from colonnade.spark_ext.planner.clauses.generated import described_generation, require_filled
@@ -259,8 +259,8 @@ def table_design(design: Design) -> TableDesign:
         sort_key=sort_key or clustered,
         partition_by=layout_texts(design.layout.partitioning),
         identity=stated_identities(design.identities),
-        generated=tuple(map(described_generation, design.generated)),
-        constraints=tuple(map(described_constraint, design.constraints)),
+        generated={each.column: described_generation(each) for each in design.generated},
+        constraints=described_constraints(design.constraints),
         properties=properties,
         comment=design.comment,
     )

@@ -91,7 +91,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "rows that leave a column out are NULL in it",
-        lambda: patch.object(conform, "left_out", _without_default),
+        lambda: patch.object(conform, "default_values", _without_default),
         actors=ALTERED,
         seeds=50,
     ),

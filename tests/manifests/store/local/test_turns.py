@@ -94,7 +94,7 @@ def test_a_killed_process_delays_no_writer_and_a_stopped_process_delays_one_once
         assert mine.recv()
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
-        landed = Mock(return_value=False)
+        landed = Mock(return_value=None)
         with store.turn(MANIFEST) as turn:
             assert not wait_for_turn(turn, landed, limit_s=3 * LOOK_S)
         assert landed.call_count == 4
