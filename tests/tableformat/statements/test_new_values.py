@@ -14,7 +14,6 @@ from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.new_values import assigned
-from colonnade.tableformat.table.constraints import named_conditions
 from tests.tableformat.statements.tables import made, rows
 
 COUNT = 12
@@ -27,7 +26,7 @@ def among(ids: set[int]) -> str:
 
 def table_without(deleted: set[int], **more: str) -> ArrowTable:
     """A table of one RowSet in which an update always replaces columns."""
-    made_table = made(constraints=named_conditions(more))
+    made_table = made(constraints=more)
     log = Log(made_table._log.store, limits=replace(LIMITS, in_place_bytes=-(2**20)))
     table = ArrowTable(made_table._location, log, made_table._snapshot)
     table.append(rows(*range(COUNT)))

@@ -214,7 +214,10 @@ def test_tables_are_changed_by_path_and_in_sparks_own_catalog(spark: SparkShell)
         ("UPDATE {t} SET id = NULL WHERE id = 7", "NULL"),
         ("{m} WHEN MATCHED THEN UPDATE SET id = s.nope", "`s`.`nope` cannot be resolved"),
         ("{m} WHEN MATCHED AND id = 1 THEN DELETE", "`id` is ambiguous"),
-        ("{m} WHEN NOT MATCHED THEN INSERT (name) VALUES ('x')", "'id' of table"),
+        (
+            "{m} WHEN NOT MATCHED THEN INSERT (name) VALUES ('x')",
+            "DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION",
+        ),
         ("{m} WHEN MATCHED THEN UPDATE SET name = 'x'", "MERGE_CARDINALITY_VIOLATION"),
         (
             "{m} WHEN MATCHED AND t._row = 1 THEN UPDATE SET v = 1",

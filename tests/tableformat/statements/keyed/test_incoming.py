@@ -22,7 +22,6 @@ from colonnade.tableformat.statements.keyed.incoming import (
     open_columns,
     require_values,
 )
-from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.run import write_rows
 from tests.tableformat.statements.tables import SCHEMA, log_of, made
@@ -37,7 +36,7 @@ STRICT = pa.schema(
 
 
 WITH_TWICE = STRICT.append(pa.field("twice", pa.int64()))
-TWICE = (NewGenerated("twice", "n * 2"),)
+TWICE = {"twice": "n * 2"}
 
 
 def strict(schema: pa.Schema = STRICT, **design: Any) -> ArrowTable:
