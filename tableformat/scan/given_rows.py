@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -41,16 +41,22 @@ def batches_of(data: Any, known: pa.Schema | None = None) -> Iterator[pa.RecordB
 
 
 def held_rows(data: Any, known: pa.Schema | None = None) -> pa.Table:
-    """Read all rows that `batches_of` yields into one table.
+    """Read all rows that `batches_of` yields into one table. Raises also the errors of `joined`."""
+    return joined(batches_of(data, known))
 
-    Raises InvalidInputError also for parts whose columns have no common type.
+
+def joined(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Return the rows of at least one batch as a table, in types that hold the values of all.
+
+    Raises InvalidInputError for batches whose columns have no common type, and whatever `batches`
+    raises.
     """
-    batches = list(batches_of(data, known))
-    first = batches[0].schema
-    if all(each.schema.equals(first) for each in batches):
-        return pa.Table.from_batches(batches)
+    parts = list(batches)
+    first = parts[0].schema
+    if all(each.schema.equals(first) for each in parts):
+        return pa.Table.from_batches(parts)
     try:
-        return pa.concat_tables(map(_plain, batches), promote_options="permissive")
+        return pa.concat_tables(map(_plain, parts), promote_options="permissive")
     except pa.ArrowException as error:
         reason = str(error).partition("\n")[0].rstrip(". ")
         raise InvalidInputError(

@@ -13,6 +13,7 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
+from colonnade.tableformat.scan.given_rows import joined
 from colonnade.tableformat.statements.added_rows import AddedRows, write_added
 from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.write.identity import Draws
@@ -42,8 +43,7 @@ def evaluate_append(
     error, also one of `batches`, what was written is removed.
     """
     if merges(stored_table(table), None if settings is None else settings.on_duplicate):
-        data = pa.Table.from_batches(list(batches))
-        return upsert.evaluate_upsert(log, table, data, job_id, settings)
+        return upsert.evaluate_upsert(log, table, joined(batches), job_id, settings)
     rows = write_added(log, table, batches, job_id, settings, "append", draws=draws, count=count)
     return _added("append", rows, settings)
 

@@ -153,6 +153,20 @@ def test_types_of_parts_are_joined_where_all_rows_are_held(tmp_path: Path) -> No
     assert table.to_pylist() == [{"id": 1, "x": None}, {"id": 2, "x": 1.5}]
 
 
+def test_types_of_parts_are_joined_where_appended_rows_merge(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    merging = {"onDuplicate": "merge"}
+    columns = {"id": "long", "x": "double"}
+    table = database.create_table("t", columns, primary_key=["id"], properties=merging)
+    first = {"id": 1, "x": None}
+    parts = [pa.table({"id": [1], "x": [None]}), pa.table({"id": [2], "x": [1.5]})]
+    table.append(iter(parts))
+    with database.transaction() as tx:
+        tx.table("t").append([pa.table({"id": [3]}), pa.table({"id": pa.array([4], pa.int8())})])
+    rest = [{"id": 3, "x": None}, {"id": 4, "x": None}]
+    assert rows_of(database["t"]) == [first, {"id": 2, "x": 1.5}, *rest]
+
+
 def test_what_a_table_gives_as_python_rows_it_takes_again(tmp_path: Path) -> None:
     types = {"id": "long", "m": "map<string, array<int>>", "s": "struct<a: date, b: binary>"}
     table = colonnade.create(tmp_path / "t", types)
