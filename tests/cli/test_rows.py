@@ -298,6 +298,23 @@ def test_an_import_brings_values_of_static_columns(run: Run, tmp_path: Path) -> 
     assert found["owner"].to_pylist() == ["ann", "ann"]
 
 
+def test_an_import_merges_the_columns_that_its_files_have(run: Run, tmp_path: Path) -> None:
+    table = colonnade.create(
+        tmp_path / "t",
+        pa.schema([("id", pa.int64()), ("n", pa.int64()), ("name", pa.string())]),
+        primary_key=["id"],
+        constraints={"small": "n < 10"},
+        properties={"onDuplicate": "merge", "merge.n": "add"},
+    )
+    table.append({"id": [1, 2], "n": [1, 8], "name": ["ann", "bo"]})
+    (tmp_path / "a.csv").write_text("id,n\n1,5\n3,7\n")
+    assert run("import", tmp_path / "t", tmp_path / "a.csv").code == 0
+    found = table.refresh().scan().to_arrow().sort_by("id").to_pydict()
+    assert found == {"id": [1, 2, 3], "n": [6, 8, 7], "name": ["ann", "bo", None]}
+    (tmp_path / "b.csv").write_text("id,n\n2,5\n")
+    assert "small" in run("import", tmp_path / "t", tmp_path / "b.csv").err
+
+
 def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: Path) -> None:
     file, table = tmp_path / "a.csv", tmp_path / "t"
     pa_csv.write_csv(pa.table({"id": [1]}), file)

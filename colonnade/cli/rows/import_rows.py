@@ -42,14 +42,17 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.division import Division
+from colonnade.tableformat.statements.keyed.incoming import incoming_columns, merging_job
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -224,14 +227,7 @@ def _format_of(file: Path) -> Format:
 
 def _import_here(target: _Target, source: Source, mode: Mode, design: _Design) -> ImportFacts:
     """Stream the rows into RowSets in this process, and commit the RowSets."""
-    job = plan_write(
-        target.location,
-        target.base,
-        "overwrite" if mode == "overwrite" else "append",
-        create=_new_table(target, source, design),
-        commit=CommitSettings(metadata="colonnade import"),
-        limits=target.log.limits,
-    )
+    job = _planned(target, source, mode, design)
     # A new table has no static columns.
     division = None if target.state is None else Division(target.state, job.job_id)
     divide = None if division is None else division.batches
@@ -249,6 +245,24 @@ def _import_here(target: _Target, source: Source, mode: Mode, design: _Design) -
         bytes=sum(entry.bytes for entry in entries),
         engine="arrow",
     )
+
+
+def _planned(target: _Target, source: Source, mode: Mode, design: _Design) -> WriteJob:
+    """Plan the write. Rows that merge keep the values of existing rows in columns they lack."""
+    job = plan_write(
+        target.location,
+        target.base,
+        "overwrite" if mode == "overwrite" else "append",
+        create=_new_table(target, source, design),
+        commit=CommitSettings(metadata="colonnade import"),
+        limits=target.log.limits,
+    )
+    if target.state is None or mode == "overwrite":
+        return job
+    table = stored_table(target.state)
+    if not merges(table, None):
+        return job
+    return merging_job(job, table, incoming_columns(table, source.schema.names))
 
 
 def _new_table(target: _Target, source: Source, design: _Design) -> CreateTable | None:
