@@ -46,11 +46,15 @@ class FollowedHead:
         return self._state
 
     def add(self, epoch: Epoch) -> None:
-        """Follow the next epoch. Raises as `state` if too many wait."""
-        self._waiting.append(epoch)
-        self.epochs.append(epoch)
+        """Follow the next epoch. Raises as `state` if too many wait.
+
+        The epoch itself waits. So the caller can compare it with a change, and see an own epoch or
+        the end of the log, even where the state after it cannot be made.
+        """
         if len(self._waiting) >= self._most:
             _ = self.state
+        self._waiting.append(epoch)
+        self.epochs.append(epoch)
 
     def put(self, epoch: Epoch, after: Snapshot) -> None:
         """Follow an own epoch, whose state after it is known."""

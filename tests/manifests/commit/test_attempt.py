@@ -26,6 +26,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import DropDatabase
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
@@ -35,6 +36,7 @@ from colonnade.manifests.store.turn import Turn
 from tests.far_store import FarStore
 from tests.log_samples import (
     append,
+    change,
     contents,
     drop,
     epoch_after,
@@ -157,6 +159,24 @@ def test_nothing_follows_a_table_that_was_dropped_meanwhile() -> None:
     sent.look()
     with pytest.raises(ConflictError, match="was dropped"):
         sent.follow(Turn(), waited=False)
+
+
+@pytest.mark.parametrize("most", [1, 64])
+def test_an_epoch_is_compared_before_the_state_after_it_is_made(most: int) -> None:
+    """Objects of that state may be gone, for example because the epoch is the end of the log."""
+    limits = replace(LIMITS, followed_epochs=most)
+    store, base = started()
+    mine = append()
+    after = make_log(store).commit(mine, base)
+    make_log(store).commit(change(DropDatabase()), after)
+    again, late = sending(store, mine, base, limits), sending(store, append(), after, limits)
+    gone = NotFoundError("A page of tables was removed.")
+    with mock.patch("colonnade.manifests.commit.followed_head.apply_epochs", side_effect=gone):
+        found = again.follow(Turn(), waited=False)
+        assert found is not None
+        assert found.transaction == mine.transaction
+        with pytest.raises(NotFoundError, match="was dropped in epoch"):
+            late.follow(Turn(), waited=False)
 
 
 @pytest.mark.parametrize("parallel", [False, True])
