@@ -47,7 +47,7 @@ COMMANDS = {
     "count": Listed(
         "Rows",
         "rows.read_rows:count",
-        "Count the rows of a table; without a predicate only the log is read.",
+        "Count the rows of a table, from the log alone where it tells their number.",
     ),
     "import": Listed(
         "Rows",

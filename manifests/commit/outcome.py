@@ -21,8 +21,8 @@ class Committed:
     """The change is in the log, and durable.
 
     `state` is the state right after it, and `epoch` its epoch. `epoch` is None if only the batches
-    of the change are there, or if an earlier send was found by its transaction. `epochs` are the
-    last epochs up to the state without gaps, as far as they were read.
+    of the change are there, or if an earlier send was found by its transaction. `epochs` are those
+    that were read last: they end at the state and have no gaps.
     """
 
     state: Snapshot
@@ -34,7 +34,7 @@ class Committed:
 class NotCommitted:
     """Nothing of the change is in the log, and nothing ever will be.
 
-    `error` is the conflict, or what else ended the commit.
+    `error` is the conflict, or another error that ended the commit.
     """
 
     error: ColonnadeError

@@ -25,8 +25,8 @@ from colonnade.manifests.state.snapshot import Snapshot
 def commit(change: Change, base: Snapshot, writer: Writer) -> Outcome:
     """Make a change that was planned on `base` the next epoch, and say what is known of it then.
 
-    Costs as `Log.commit_change`. Raises no ColonnadeError: an error that ends the way is a part of
-    the outcome.
+    Costs as `Log.commit_change`. Raises no ColonnadeError: an error that ends the steps is a part
+    of the outcome.
     """
     attempt = Attempt(change, base, writer)
     try:

@@ -64,7 +64,7 @@ class Agreement:
         return self.at(state, self._clock.own_ms() if own_ms is None else own_ms, idle)
 
     def earliest_ms(self, state: Snapshot) -> int:
-        """Return the earliest time of `time`, in ms since 1970 UTC: what ended by then has ended.
+        """Return the earliest time of `time`, in ms since 1970 UTC. What ends by then has ended.
 
         Costs and raises as `at`.
         """
@@ -73,7 +73,7 @@ class Agreement:
     def statement_time(
         self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
     ) -> AgreedTime:
-        """Return the time by which a statement on a state decides what has expired.
+        """Return the time of a statement on a state: it decides what has expired for the statement.
 
         It is the agreed time beside the date of the state (`AgreedTime.not_before`). Costs and
         raises as `at`.

@@ -24,7 +24,7 @@ from colonnade.manifests.store import ObjectStore
 
 @dataclass(frozen=True, slots=True)
 class StatementLog:
-    """What a statement gets of a log. It reads rows by `view`, which hides what has expired.
+    """A log as a statement gets it. The statement reads by `view`, which hides what has expired.
 
     `plain` is the log itself. `time` is the time of the statement; None if nothing expires in its
     table. With `shows_expired`, the statement also sees rows that have expired and are still
@@ -41,8 +41,9 @@ class StatementLog:
     ) -> StatementLog:
         """Return the log for a statement on a table of a state.
 
-        The statement begins now, unless its plan has `begun` it. Costs nothing then, or if nothing
-        expires in the table. Otherwise costs and raises as `Agreement.time`.
+        The statement begins now, unless its plan has `begun` at an earlier time. Costs nothing in
+        that case, or if nothing expires in the table. Otherwise costs and raises as
+        `Agreement.time`.
         """
         if begun is None and table.lifetimes is not None:
             begun = log.agreement.statement_time(base, table)

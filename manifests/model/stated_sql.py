@@ -16,9 +16,9 @@ from colonnade.manifests.model.schema import NameReference, TableSchema, walk
 def present_text(sql: str, references: Sequence[NameReference], schema: TableSchema) -> str:
     """Return a text with the names that its columns have in a schema.
 
-    A name that still is the same, but perhaps for the case of letters A to Z, stays as it was
-    written: engines do not agree about the case of other letters. A column that the schema does not
-    have keeps its stated name.
+    The text keeps a name that still is the same, except perhaps for the case of letters A to Z.
+    Engines do not agree about the case of other letters, so a name that differs in it is replaced.
+    A column that the schema does not have keeps its stated name.
     """
     if not references:
         return sql

@@ -30,7 +30,8 @@ def restore_lost_marks(log: Log) -> tuple[str, ...]:
     last vacuum, and that checkpoint.
 
     Raises CorruptionError if marks are missing, the newest state cannot be read, and that
-    checkpoint is lost or of another database; NotFoundError if there is no database; StoreError.
+    checkpoint is lost or of another database; NotFoundError if the store has no database;
+    StoreError.
     """
     first = log.reader.follower.read_first()
     blocks, names = first.blocks, {info.name for info in log.store.list(f"{MANIFEST}/")}

@@ -25,7 +25,7 @@ from colonnade.tableformat.write.settings import WriteSettings
 class AddedRows:
     """RowSets that no reader sees before a commit.
 
-    `own` is the table as they are written for it, and `brought` are the static values of the rows.
+    `own` is the table of `Division.own`, and `brought` are the static values of the rows.
     """
 
     own: TableState
@@ -38,7 +38,7 @@ class AddedRows:
         return sum(entry.rows for entry in self.rowsets)
 
     def added_by(self, statement: Statement, settings: WriteSettings | None) -> Statement:
-        """Return a statement that adds the RowSets as one that a user wrote the rows of."""
+        """Return a statement that adds the RowSets as rows that a user has given."""
         return replace(inserting(statement, settings), brought=self.brought)
 
 

@@ -208,7 +208,7 @@ class ArrowTransaction:
     def _log_for(self, table: TableState) -> StatementLog:
         """Return the log for a statement on a table. All statements have one time.
 
-        The first table in which something expires decides it, and costs as `Agreement.time`.
+        It is made for the first table in which something expires. That costs as `Agreement.time`.
         """
         return StatementLog(self._log, None if table.lifetimes is None else self._time(table))
 

@@ -250,8 +250,8 @@ class Writing(OpenTable, RowMethods):
         `base` is the first state to evaluate it on; None means the newest one. After a conflict it
         is evaluated again on the newest one. `operation` names it in errors, and `settings` may ask
         for a lease. Returns the epoch, or the newest known one when nothing changed, and the counts
-        of its history. Compacts the table if it asks for that. Raises ConflictError after so many
-        `tries`, and the errors of `evaluate` and `Log.commit`.
+        of its history. Compacts the table if it asks for that. Raises ConflictError after `tries`
+        conflicts, and the errors of `evaluate` and `Log.commit`.
         """
         log = self._log
         self._location.store.require_writable()

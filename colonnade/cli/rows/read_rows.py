@@ -76,7 +76,7 @@ def count(
     spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
-    """Count the rows of a table; without a predicate only the log is read."""
+    """Count the rows of a table, from the log alone where it tells their number."""
     output, place = Output(json), open_place(table)
     scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp, tag=tag)
     known = scan._plan.known_rows

@@ -78,7 +78,7 @@ class RemoveTable(Once):
 class RenameTable(Once):
     """Rename the table at `path` to `name`, in the same database.
 
-    Unless `any_case` is true, the name of another table but for case is refused.
+    Unless `any_case` is true, the name must differ from that of another table by more than case.
     """
 
     path: str

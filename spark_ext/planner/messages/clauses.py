@@ -118,8 +118,8 @@ class Design(Message):
     """A table that a statement creates, from the columns of its Spark `schema`.
 
     The sort key is either the `cluster_by` of its layout or the property `sortKey`. With `replace`,
-    it may replace an existing table. Unless `any_case`, its name may not be that of another table
-    but for case.
+    it may replace an existing table. Unless `any_case`, its name must differ from that of another
+    table by more than case.
     """
 
     columns: str
