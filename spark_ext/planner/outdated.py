@@ -17,6 +17,8 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner.messages.base import Message, Operation, Request
+from colonnade.spark_ext.planner.messages.rewrites import ChooseColumns, UpdatedRowsets
+from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.messages.writes import Committed, DeleteWhere
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
@@ -46,9 +48,10 @@ def unless_outdated(operation: Operation[Any, Any]) -> Operation[Any, Any]:
             reply: Message = operation.run(request)
             return reply
         except CorruptionError:
-            if not hasattr(request, "view"):
+            read = _view_of(request)
+            if read is None:
                 raise
-            log, epoch = Log(open_store(place_of(request.view))), request.view.epoch
+            log, epoch = Log(open_store(place_of(read))), read.epoch
             with log.reader.removals_are_told(_epoch(epoch), staged=is_state(epoch)):
                 raise
 
@@ -86,6 +89,14 @@ def _run_commit(operation: Operation[Any, Any], request: Request, sending: _Send
         if not sent:
             raise
         return Committed(epoch=log.find_sent(sending.transaction, error).epoch)
+
+
+def _view_of(request: Any) -> NamedView | None:
+    """Return the view that a question reads, or that the statement reads which it is about."""
+    if isinstance(request, UpdatedRowsets | ChooseColumns):
+        return request.update.seen
+    found: NamedView | None = getattr(request, "view", None) or getattr(request, "seen", None)
+    return found
 
 
 def _epoch(number: int) -> int:

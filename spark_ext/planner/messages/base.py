@@ -14,9 +14,16 @@ from colonnade.manifests.model.schema import Model
 
 
 class Message(Model):
-    """Base of all requests, replies and their parts: frozen, and closed to unknown fields."""
+    """Base of all requests, replies and their parts: frozen, and closed to unknown fields.
 
-    model_config = ConfigDict(strict=False)  # The lists of JSON are tuples here.
+    Neither their text nor an error about one shows values, because storage options hold secrets.
+    """
+
+    # The lists of JSON are tuples here.
+    model_config = ConfigDict(strict=False, hide_input_in_errors=True)
+
+    def __repr_args__(self) -> list[tuple[str | None, Any]]:
+        return []
 
 
 class Request(Message):

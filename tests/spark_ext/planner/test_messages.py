@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from pydantic import ValidationError
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.planner.messages import (
@@ -172,6 +173,26 @@ def test_a_change_is_called_as_its_class_is() -> None:
 def test_a_malformed_request_is_refused_by_its_operation_and_field(args: Any, field: str) -> None:
     with pytest.raises(InvalidInputError, match=f"Request 'load' .* is malformed: field {field}"):
         load(args)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"storage": {"key": {"s3cret": 1}}}, {"hadoop": {"key": 731731}}]
+)
+def test_no_error_about_a_message_shows_secrets(wrong: dict[str, Any]) -> None:
+    sent = {"id": 1, "op": "load", "args": {}, "storage": {"key": "s3cret"}}
+    with pytest.raises(ValidationError) as failed:
+        envelope.Envelope.model_validate({**sent, **wrong})
+    with pytest.raises(InvalidInputError) as refused:
+        load({"path": "/t", "options": {"storage.key": 731731}})
+    for error in (failed.value, refused.value, refused.value.__cause__):
+        assert not re.search("s3cret|731731", f"{error} {error!r}")
+
+
+def test_the_text_of_a_message_shows_no_secrets() -> None:
+    options = {"storage.key": "s3cret"}
+    sent = envelope.Envelope(id=1, op="load", args={"options": options}, storage=options)
+    for message in (sent, queries.Load(path="/t", options=options)):
+        assert "s3cret" not in f"{message} {message!r}"
 
 
 def test_messages_cannot_be_changed() -> None:

@@ -13,10 +13,13 @@ import pyarrow.compute as pc
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
+from colonnade.spark_ext.planner.messages.views import NamedView
+from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.read.load import load
+from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.spark_ext.planner.write import column_updates, rows
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -26,6 +29,7 @@ from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.replaced_columns import WritePlace, write_replacement
 from tests.spark_ext.planner.catalog.test_databases import planned
+from tests.spark_ext.planner.write.test_rows import outlive
 
 COUNT = 3000
 
@@ -129,6 +133,19 @@ def test_rows_are_counted_if_that_reads_few_columns_and_a_rowset_is_large(path: 
     assert Update(path, reads_columns=2).candidates() == []
     colonnade.open(path).delete("id < 6000")
     assert Update(path).candidates() == []
+
+
+def test_a_rowset_that_retention_removes_while_columns_are_chosen_is_not_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
+    fresh, update = Snapshots(), Update(path)
+    monkeypatch.setattr(column_updates, "SNAPSHOTS", fresh)
+    fresh.seen(NamedView(**update.args["seen"]))
+    outlive(path, numbers(0, 1))
+    for name, args in (("updated_rowsets", {}), ("choose_columns", {"counts": None})):
+        with pytest.raises(NotFoundError, match="Epoch 4 of .* was removed by retention"):
+            OPS[name]({"update": update.args, **args})
 
 
 def test_columns_are_replaced_where_most_rows_change_and_other_rows_move(path: Path) -> None:

@@ -130,10 +130,10 @@ def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "UNSENT", unsent)
 
 
-def outlive(path: Path) -> None:
+def outlive(path: Path, row: pa.Table | None = None) -> None:
     """Have retention remove the epochs up to a new one of another writer, and free their block."""
     other, database = colonnade.open(path), colonnade.open_database(path)
-    other.append(pa.table({"id": [9], "name": ["z"]}))
+    other.append(pa.table({"id": [9], "name": ["z"]}) if row is None else row)
     for _ in range(SLOT_BLOCK // 2):
         database.tag("t", 1)
         database.untag("t")
