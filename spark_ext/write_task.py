@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from colonnade.manifests.limits import Limits
+from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.rowset import bloom_filter, ipc_stream
@@ -20,7 +22,7 @@ from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.write.identity import MOST_AHEAD
-from colonnade.tableformat.write.job import WriteJob, target_of
+from colonnade.tableformat.write.job import WriteJob, WriteTarget, target_of
 from colonnade.tableformat.write.run import target_options
 
 HELD_BYTES = 128 * MIB
@@ -95,6 +97,7 @@ def _task(job: WriteJob, options: WriteOptions | None, held_bytes: int) -> dict[
         "prefix": target.prefix,
         "job_id": job.job_id,
         "invalid_text": target.invalid_text,
+        "used_columns": _used_columns(job.target),
         "columns": target.table_schema.model_dump(mode="json")["fields"],
         "sort_key": [key.model_dump(mode="json") for key in target.sort_key],
         "partition_fields": [field.model_dump(mode="json") for field in target.partition_fields],
@@ -114,6 +117,22 @@ def columns_task_json(
     alone = {"table_schema": columns, "sort_key": (), "partition_fields": ()}
     target = whole.model_copy(update=alone)
     return task_json(job.model_copy(update={"target": target}), options)
+
+
+def _used_columns(target: WriteTarget) -> list[str]:
+    """Return the names of the columns that Spark's plan reads before a task gets the rows.
+
+    Generated columns read them, or constraints. Tasks check the constraints that read identity
+    columns, because they give these columns their values.
+    """
+    schema = target.table_schema
+    identities = {each.id for each in identity_columns(schema)}
+    early = [each for each in target.constraints if identities.isdisjoint(each.columns)]
+    fields = [
+        *(field for each in generated_fields(schema) for field in sources_of(each, schema)),
+        *(field for each in early for field in each.fields(schema)),
+    ]
+    return sorted({field.name for field in fields})
 
 
 def _options_json(options: WriteOptions, columns: int, held_bytes: int) -> dict[str, Any]:

@@ -69,6 +69,29 @@ def test_an_update_that_replaces_columns_replaces_text(spark: SparkShell) -> Non
 
 @pytest.mark.spark_compat
 @pytest.mark.matrix
+def test_text_that_the_plan_has_read_is_refused_and_not_replaced(spark: SparkShell) -> None:
+    """What a row stores in a generated column, or has met as a constraint, is about stored text."""
+    spark.sql(
+        "CREATE TABLE colonnade.bad.g (id BIGINT, s STRING, o STRING, c STRING,"
+        " n INT GENERATED ALWAYS AS (length(s)), CONSTRAINT short CHECK (length(c) < 3))"
+        " TBLPROPERTIES ('invalid-text' = 'replace')"
+    )
+    insert = "INSERT INTO colonnade.bad.g (id, s, o, c) VALUES (1, {}, {}, {})"
+    ok, bad = "'a'", BAD.format("e282")
+    for column, values in (("s", (bad, ok, ok)), ("c", (ok, ok, bad))):
+        refusal = spark.refusal(insert.format(*values))
+        assert f"Column '{column}' has text that is not valid UTF-8, and a generated" in refusal
+    valid = f"make_valid_utf8({bad})"
+    spark.sql(insert.format(valid, bad, valid))
+    select = "SELECT s, o, c, n FROM colonnade.bad.g"
+    assert spark.sql(select) == [["\ufffd", "\ufffd", "\ufffd", 1]]
+    update = f"UPDATE colonnade.bad.g SET s = {bad}"
+    assert "Column 's' has text that is not valid UTF-8" in spark.refusal(update)
+    assert colonnade.open(spark.folder / "warehouse" / "bad" / "g").verify(4).is_sound
+
+
+@pytest.mark.spark_compat
+@pytest.mark.matrix
 def test_the_property_is_shown_and_checked_and_may_change(spark: SparkShell) -> None:
     alter = "ALTER TABLE colonnade.bad.t SET TBLPROPERTIES ('invalid-text' = '{}')"
     shown = "SHOW TBLPROPERTIES colonnade.bad.t ('invalid-text')"

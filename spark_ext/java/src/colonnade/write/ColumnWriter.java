@@ -81,7 +81,10 @@ final class ColumnWriter implements AutoCloseable {
               column, rowSchema.fields()[VALUES + i].dataType(), column.name(), staged));
     }
     slotBytes = columns.stream().mapToLong(Staged::slotBytes).sum();
-    valid = job.replacesText() ? TextReplacement.inRows(rowSchema) : row -> row;
+    valid =
+        job.replacesText()
+            ? TextReplacement.inRows(rowSchema, job.usedColumns())
+            : row -> row;
   }
 
   /** Takes a row. Requires: the rows of a RowSet follow each other, ordered by their handlers. */

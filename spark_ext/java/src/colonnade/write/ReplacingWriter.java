@@ -52,7 +52,7 @@ final class ReplacingWriter implements RowWriter {
   ReplacingWriter(WriteJob job, StructType rowSchema, Supplier<RowWriter> writers) {
     this.writers = writers;
     mostHeldBytes = job.options().heldBytes();
-    replacement = TextReplacement.inRows(rowSchema);
+    replacement = TextReplacement.inRows(rowSchema, job.usedColumns());
     layout = UnsafeProjection.create(rowSchema);
     order = order(job, rowSchema);
     open.add(writers.get());

@@ -5,6 +5,7 @@ import colonnade.write.staged.Refusal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -35,11 +36,24 @@ final class TextReplacement {
    * Returns the replacement for rows of a schema. Its result may share memory with its argument.
    *
    * <p>It throws an {@link org.apache.spark.sql.AnalysisException} that names the column where two
-   * keys of a map become one.
+   * keys of a map become one, and where text of a column in {@code used} is not valid: Spark's plan
+   * has already used these columns.
    */
-  static UnaryOperator<InternalRow> inRows(StructType schema) {
-    UnaryOperator<Object> replace = inStruct(schema, "");
+  static UnaryOperator<InternalRow> inRows(StructType schema, Set<String> used) {
+    UnaryOperator<Object> replace = inStruct(schema, "", used);
     return replace == null ? row -> row : row -> (InternalRow) replace.apply(row);
+  }
+
+  private static UnaryOperator<Object> refusal(String column, UnaryOperator<Object> replace) {
+    return value -> {
+      if (replace.apply(value) != value) {
+        throw Refusal.invalid(
+            "Column " + ColumnNames.quote(column) + " has text that is not valid UTF-8, and a"
+                + " generated column or a constraint has already read it; correct the text in the"
+                + " statement, for example with make_valid_utf8.");
+      }
+      return value;
+    };
   }
 
   /**
@@ -57,14 +71,17 @@ final class TextReplacement {
     if (type instanceof MapType map) {
       return inMap(map, path);
     }
-    return type instanceof StructType struct ? inStruct(struct, path + ".") : null;
+    return type instanceof StructType struct ? inStruct(struct, path + ".", Set.of()) : null;
   }
 
-  private static UnaryOperator<Object> inStruct(StructType type, String prefix) {
+  private static UnaryOperator<Object> inStruct(
+      StructType type, String prefix, Set<String> used) {
     StructField[] fields = type.fields();
     List<UnaryOperator<Object>> replace = new ArrayList<>();
     for (StructField field : fields) {
-      replace.add(in(field.dataType(), prefix + field.name()));
+      UnaryOperator<Object> inField = in(field.dataType(), prefix + field.name());
+      boolean refused = inField != null && used.contains(field.name());
+      replace.add(refused ? refusal(field.name(), inField) : inField);
     }
     return replace.stream().allMatch(each -> each == null)
         ? null

@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The part of a planned write that a task needs, as {@code spark_ext/write_task.py} writes it.
@@ -17,6 +19,8 @@ import java.util.List;
  * @param jobId the job id: the names of all objects of this write begin with it, below the prefix
  * @param replacesText whether U+FFFD replaces bytes of strings that are not valid UTF-8; otherwise
  *     such strings are refused
+ * @param usedColumns the names of the columns, in any case, that Spark's plan has read before a task
+ *     gets the rows, because generated columns or constraints read them
  * @param columns the columns of the table
  * @param identities those among them whose values the table gives
  */
@@ -25,6 +29,7 @@ record WriteJob(
     String prefix,
     String jobId,
     boolean replacesText,
+    Set<String> usedColumns,
     List<TableField> columns,
     List<IdentityColumn> identities,
     List<SortField> sortKey,
@@ -58,6 +63,8 @@ record WriteJob(
   }
 
   static WriteJob parse(JsonNode task) {
+    Set<String> used = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    task.get("used_columns").forEach(name -> used.add(name.textValue()));
     List<TableField> columns = new ArrayList<>();
     task.get("columns").forEach(field -> columns.add(TableField.parse(field)));
     List<SortField> sortKey = new ArrayList<>();
@@ -79,6 +86,7 @@ record WriteJob(
         task.get("prefix").textValue(),
         task.get("job_id").textValue(),
         task.get("invalid_text").textValue().equals("replace"),
+        used,
         columns,
         IdentityColumn.of(task.get("columns")),
         sortKey,
@@ -91,7 +99,7 @@ record WriteJob(
   /** Returns the job for rows of other columns. */
   WriteJob withColumns(List<TableField> others) {
     return new WriteJob(
-        url, prefix, jobId, replacesText, others, identities, sortKey, partitionedBy, options,
-        encoding, draws);
+        url, prefix, jobId, replacesText, usedColumns, others, identities, sortKey, partitionedBy,
+        options, encoding, draws);
   }
 }
