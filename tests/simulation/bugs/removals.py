@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
-from colonnade.manifests.commit import conflicts, removals, vacuum_conflicts
+from colonnade.manifests.commit import attempt, conflicts, removals, vacuum_conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
@@ -64,6 +66,15 @@ _use = references._use
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BESIDE = (KeyedWriter(6), KeyedStreamer(2), Vacuumer(8))
+
+
+@contextmanager
+def _takes_removals_for_damage() -> Iterator[None]:
+    """Neither a reader of the objects of a change nor the end of its commit asks for a vacuum."""
+    with ExitStack() as stack:
+        for module in (removals, attempt):
+            stack.enter_context(patch.object(module, "check_removals", lambda *_: None))
+        yield
 
 
 BUGS: tuple[Bug, ...] = (
@@ -132,7 +143,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a change takes what retention has removed for damage",
-        lambda: patch.object(removals, "check_removals", lambda *_: None),
+        _takes_removals_for_damage,
         actors=(Writer(8), Optimizer(4, earlier=0.3), Vacuumer(4)),
         long=True,
         seeds=50,
