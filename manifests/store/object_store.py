@@ -1,7 +1,8 @@
 """A store as the rest of the code uses it: its promise, and what is built on the promise.
 
-Each kind of store has the nine methods of `base.py`. A method here works with these alone, and a
-kind of store overrides it only where it has a better way.
+Each kind of store has the nine methods of `base.py`, and says what it does with empty folders
+(`remove_folder`). Every other method here works with these alone, and a kind of store overrides it
+only where it has a better way.
 
 Spec: docs/spec/store.md
 """
