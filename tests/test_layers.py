@@ -201,16 +201,27 @@ def test_no_file_is_called_a_ragbag() -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_header_that_lists_the_modules_of_a_package_leaves_none_out(layer: str) -> None:
+def test_a_header_that_lists_modules_lists_exactly_those_of_its_folder(layer: str) -> None:
+    """A list is the lines that begin with a module or a folder, indented or not."""
     for path in modules(layer):
-        header = ast.get_docstring(ast.parse(path.read_text()), clean=False) or ""
-        listed = "\n".join(re.findall(r"^ {4}.*$", header, re.MULTILINE))
-        if path.name != "__init__.py" or not (".py" in listed or path.parent.name in LAYERS[:3]):
+        header = ast.get_docstring(ast.parse(path.read_text())) or ""
+        lines = re.findall(r"^ *\w+(?:\.py|/)(?: .*)?$", header, re.MULTILINE)
+        if path.name != "__init__.py" or not lines:
             continue
-        there = {each.stem for each in path.parent.glob("*.py")} - {"__init__"}
-        there |= {each.parent.name for each in path.parent.glob("*/__init__.py")}
-        missing = there - set(re.findall(r"\w+", listed))
-        assert not missing, f"{path} leaves out {', '.join(sorted(missing))}"
+        there = {f"{each.stem}.py" for each in path.parent.glob("*.py")} - {"__init__.py"}
+        there |= {f"{each.parent.name}/" for each in path.parent.glob("*/__init__.py")}
+        listed = {each for line in lines for each in re.findall(r"\b\w+(?:\.py|/)(?= |$)", line)}
+        assert listed == there, f"{path} differs in {', '.join(sorted(listed ^ there))}"
+
+
+@pytest.mark.parametrize("layer", LAYERS[:3])
+def test_the_header_of_a_layer_leaves_no_module_and_no_folder_out(layer: str) -> None:
+    folder = ROOT / layer
+    header = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()), clean=False) or ""
+    listed = "\n".join(re.findall(r"^ {4}.*$", header, re.MULTILINE))
+    there = {each.stem for each in folder.glob("*.py")} - {"__init__"}
+    there |= {each.parent.name for each in folder.glob("*/__init__.py")}
+    assert there - set(re.findall(r"\w+", listed)) == set()
 
 
 def test_one_module_imports_the_compute_functions_of_arrow() -> None:

@@ -7,7 +7,6 @@
     local/                                   files of this machine
     memory.py  memory_turns.py               objects in memory, and the order of their writers
     draft.py                                 what a dry run writes, in memory over a store
-    waking.py                                how a writer wakes writers that wait for its commit
     bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind
     hdfs/                                    a file system of Hadoop
     fsspec_files/  given_files.py            file systems of fsspec, and all other URLs

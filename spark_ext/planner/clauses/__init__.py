@@ -6,4 +6,6 @@ partitions.py   partition layouts
 sort_keys.py    sort keys
 brought_columns.py                                   columns that the rows of a write bring
 constraints.py  generated.py  identity_columns.py    rules and values of the table itself
+asked_columns.py                                     columns that a statement asks for
+static_columns.py                                    static columns, as properties state them
 """
