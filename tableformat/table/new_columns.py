@@ -24,7 +24,9 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AlterSchema
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.location import Location
+from colonnade.tableformat.scan.given_rows import joined
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import has_batch
@@ -37,9 +39,11 @@ from colonnade.tableformat.write.pipeline import new_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
+    from colonnade.tableformat.statements.keyed import incoming
     from colonnade.tableformat.table import alteration, wanted_columns
 else:
     alteration = later("colonnade.tableformat.table.alteration")
+    incoming = later("colonnade.tableformat.statements.keyed.incoming")
     wanted_columns = later("colonnade.tableformat.table.wanted_columns")
 
 
@@ -126,15 +130,8 @@ def evolve(
 
     def check(state: Snapshot, table: TableState, schema: TableSchema) -> None:
         after = replace(table, schema=schema)
-        present_ms = StatementLog.begin(log, state, after).present_ms
-        division = Division(after, new_job_id())
-        steps = new_rows(
-            target_of(division.own, log.limits),
-            lambda: OwnDraws(after),
-            divide=division.batches,
-            expiry=expiry_of(division.own, settings, present_ms),
-        )
-        deque(steps.run([sample] if schema == table.schema else [sample, *held]), maxlen=0)
+        own = StatementLog.begin(log, state, after)
+        _check_rows(own, after, [sample] if schema == table.schema else [sample, *held], settings)
 
     def planned(state: Snapshot) -> Change | None:
         table = location.require(state)
@@ -157,6 +154,29 @@ def evolve(
         )
 
     return commit_statement(log, base, planned)[0]
+
+
+def _check_rows(
+    log: StatementLog,
+    table: TableState,
+    rows: Sequence[pa.RecordBatch],
+    settings: WriteSettings | None,
+) -> None:
+    """Refuse rows that an append refuses, unless only existing rows with their keys can tell."""
+    division = Division(table, new_job_id())
+    own = division.own
+    if merges(own, None if settings is None else settings.on_duplicate):
+        data = division.rows(joined(rows))
+        if data is not None:
+            incoming.batch_rows(log, own, data, settings)
+        return
+    steps = new_rows(
+        target_of(own, log.limits),
+        lambda: OwnDraws(table),
+        divide=division.batches,
+        expiry=expiry_of(own, settings, log.present_ms),
+    )
+    deque(steps.run(rows), maxlen=0)
 
 
 def _refuse(schema: TableSchema, sample: pa.RecordBatch, whole: bool) -> None:

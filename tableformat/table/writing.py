@@ -70,12 +70,13 @@ class Writing(OpenTable, RowMethods):
 
         The table is unchanged after an error, with one exception. A stream can be read only once,
         so columns that `evolve` has added for it stay when a value of a row is refused. A pyarrow
-        table or batch is checked before. Raises InvalidInputError that names a column that does not
-        fit, and NotFoundError when the table was dropped before. Raises ConflictError when a
-        concurrent writer dropped the table, or changed its columns or constraints so that the rows
-        may not fit. A vacuum may remove the files that were written so far, which a lease prevents.
-        Then the rows of a pyarrow table or batch are written again, at most ten times. For other
-        data, and for an expected epoch, this raises ConflictError, too.
+        table or batch is checked before, but not what its rows become where they merge. Raises
+        InvalidInputError that names a column that does not fit, and NotFoundError when the table
+        was dropped before. Raises ConflictError when a concurrent writer dropped the table, or
+        changed its columns or constraints so that the rows may not fit. A vacuum may remove the
+        files that were written so far, which a lease prevents. Then the rows of a pyarrow table or
+        batch are written again, at most ten times. For other data, and for an expected epoch, this
+        raises ConflictError, too.
         """
         unknown = UnknownColumns(evolve, ignore_unknown_columns)
         data = in_memory(data, self.schema)

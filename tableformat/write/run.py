@@ -75,7 +75,7 @@ def write_through(
     advance: Advance = nothing,
     sources: RowSources | None = None,
 ) -> tuple[RowSetEntry, ...]:
-    """Write rows as RowSets after their steps: the only way in which rows get into new RowSets.
+    """Write rows as RowSets after their steps: the only way of rows that a statement adds.
 
     Holds about one block of every column, and with a sort key one run. `advance` is told how many
     rows were written. `sources` knows which rows they replace, and gets the origins of the written

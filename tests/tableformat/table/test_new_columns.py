@@ -304,6 +304,29 @@ def test_options_that_make_no_sense_are_refused(
         table.append(pa.table({"k": [2]}), **options)
 
 
+def test_rows_that_merge_bring_columns_and_may_lack_others(tmp_path: Path) -> None:
+    columns = pa.schema(
+        [("id", pa.int64()), pa.field("name", pa.string(), nullable=False), ("n", pa.int64())]
+    )
+    table = colonnade.create(
+        tmp_path / "t",
+        columns,
+        primary_key=["id"],
+        constraints={"large": "n > 10"},
+        properties={"onDuplicate": "merge", "merge.n": "add"},
+    )
+    table.append({"id": [1], "name": ["ann"], "n": [20]})
+    table.append(pa.table({"id": [1], "n": [1]}), evolve=True)
+    table.append(pa.table({"id": [1], "n": [2], "more": ["x"]}), evolve=True)
+    assert table.to_pylist() == [{"id": 1, "name": "ann", "n": 23, "more": "x"}]
+    epoch = table.epoch
+    for wrong in ({"id": [1], "n": ["x"]}, {"id": [None], "n": [1]}, {"n": [1]}):
+        rows = {**wrong, "last": pa.array([1])}
+        with pytest.raises(InvalidInputError):
+            table.append(pa.table(rows), evolve=True)
+    assert (table.refresh().epoch, "last" in table.columns) == (epoch, False)
+
+
 def test_an_expected_epoch_holds_for_both_epochs_of_an_evolution(table: ArrowTable) -> None:
     rows = pa.table({"k": [2], "x": [1]})
     with pytest.raises(ConflictError, match="expects epoch 1"):
