@@ -77,13 +77,18 @@ def test_a_table_is_partitioned_as_described(spark: SparkShell) -> None:
     assert sorted(layout(spark).split(", ")) == sorted(fields.split(", "))
 
 
+ONE_NUMBER = "takes one column and at most one whole number"
+
+
 @pytest.mark.parametrize(
     ("clause", "sentence"),
     [
         ("PARTITIONED BY (shuffle(id))", "Transform 'shuffle' of column 'id' is unknown"),
         ("PARTITIONED BY (days(id))", "Column 'id' of type long cannot be partitioned by days"),
-        ("PARTITIONED BY (bucket(4, id, region))", "takes one column and at most one number"),
-        ("CLUSTERED BY (id, region) INTO 4 BUCKETS", "takes one column and at most one number"),
+        ("PARTITIONED BY (bucket(4, id, region))", ONE_NUMBER),
+        ("CLUSTERED BY (id, region) INTO 4 BUCKETS", ONE_NUMBER),
+        ("PARTITIONED BY (truncate(2.5, region))", ONE_NUMBER),
+        ("PARTITIONED BY (truncate('2', region))", ONE_NUMBER),
         ("CLUSTERED BY (id) SORTED BY (nope) INTO 4 BUCKETS", "nope"),
         ("PARTITIONED BY (bucket(0, id))", "from 1 to 2147483647, not 0"),
     ],

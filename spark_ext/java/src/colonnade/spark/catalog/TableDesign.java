@@ -214,22 +214,37 @@ record TableDesign(
    */
   private static LayoutField partitionField(Transform transform) {
     List<List<String>> columns = new ArrayList<>();
-    List<Object> arguments = new ArrayList<>();
+    List<Long> arguments = new ArrayList<>();
     for (Expression argument : transform.arguments()) {
       if (argument instanceof NamedReference reference) {
         columns.add(List.of(reference.fieldNames()));
       } else if (argument instanceof Literal<?> literal) {
-        arguments.add(literal.value());
+        arguments.add(wholeNumber(literal, transform));
       }
     }
     if (columns.size() != 1 || arguments.size() > 1) {
-      throw refusal(
-          "A partition transform takes one column and at most one number, as in bucket(16, id),"
-              + " not "
-              + transform.describe() + ".");
+      throw refusal(transform);
     }
-    Long argument = arguments.isEmpty() ? null : ((Number) arguments.get(0)).longValue();
+    Long argument = arguments.isEmpty() ? null : arguments.get(0);
     return new LayoutField(transform.name(), columns.get(0), argument);
+  }
+
+  private static Long wholeNumber(Literal<?> literal, Transform transform) {
+    Object value = literal.value();
+    if (value instanceof Byte
+        || value instanceof Short
+        || value instanceof Integer
+        || value instanceof Long) {
+      return ((Number) value).longValue();
+    }
+    throw refusal(transform);
+  }
+
+  private static RuntimeException refusal(Transform transform) {
+    return refusal(
+        "A partition transform takes one column and at most one whole number, as in bucket(16, id),"
+            + " not "
+            + transform.describe() + ".");
   }
 
   private static RuntimeException refusal(String sentence) {
