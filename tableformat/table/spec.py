@@ -25,7 +25,7 @@ class TableSpec:
     Nothing is checked before a table is created from it. One value can create any number of tables.
 
     `columns` states the columns (docs/python.md#columns-of-a-new-table), or has rows that tell
-    them.
+    them. A stream of rows can be read only once, so it creates one table.
 
     No two rows share a `primary_key`, whose columns become NOT NULL; the property `onDuplicate`
     says what a plain write does with a key that is there. A `static` column has one value for all
