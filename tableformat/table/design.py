@@ -6,6 +6,7 @@ Spec: docs/spec/operations.md
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from typing_extensions import Unpack
 
@@ -54,12 +55,12 @@ def new_table(
     check_schema(schema)
     schema = with_key_columns(schema, spec.primary_key)
     schema = with_static_columns(schema, spec.static, spec.partition_key)
-    properties, stated = divided(checked_properties(spec.properties or {}))
+    properties, stated = divided(checked_properties(_stated(spec.properties)))
     check_comment(spec.comment)
-    numbered, next_id = assign_ids(with_identity(schema, spec.identity or {}), 1)
+    numbered, next_id = assign_ids(with_identity(schema, _stated(spec.identity)), 1)
     if (problem := problem_of(numbered)) is not None:
         raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
-    numbered = with_generated(numbered, named_expressions(spec.generated or {}), schema)
+    numbered = with_generated(numbered, named_expressions(_stated(spec.generated)), schema)
     check_bloom_columns(properties, numbered)
     key = parse_primary_key(numbered, spec.primary_key)
     partitions = parse_partition_key(name, numbered, spec.partition_key, key)
@@ -77,13 +78,17 @@ def new_table(
         properties=by_id(properties, numbered),
         comment=spec.comment,
         partition_fields=layout or None,
-        constraints=make_constraints(named_conditions(spec.constraints or {}), numbered) or None,
+        constraints=make_constraints(named_conditions(_stated(spec.constraints)), numbered) or None,
         primary_key=key_of(key) or None,
         lifetimes=lives,
         partition_key=key_of(partitions) or None,
     )
     check_uses(created, name, numbered)
     return created
+
+
+def _stated(rules: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    return {} if rules is None else rules
 
 
 def with_identity(schema: TableSchema, given: Mapping[str, IdentityColumn]) -> TableSchema:

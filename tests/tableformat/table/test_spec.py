@@ -78,3 +78,13 @@ def test_what_a_spec_does_not_know_is_refused_before_anything_is_made(tmp_path: 
     with pytest.raises(TypeError, match="sortkey"):
         colonnade.create(tmp_path / "t", SCHEMA, sortkey=["id"])  # type: ignore[call-arg]
     assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize("rules", ["properties", "identity", "generated", "constraints"])
+@pytest.mark.parametrize("wrong", [0, "", [], ()])
+def test_rules_of_another_type_are_refused_also_if_they_are_empty(
+    rules: str, wrong: object, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInputError, match=rf"(?i){rules} must be a dict"):
+        colonnade.create(tmp_path / "t", TableSpec(SCHEMA, **{rules: wrong}))  # type: ignore[arg-type]
+    assert not (tmp_path / "t").exists()
