@@ -19,7 +19,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import bind, col, evaluate, prune
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.run import write_options

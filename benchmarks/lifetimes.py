@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 import colonnade
 from benchmarks.measure import Figure, interleave, lineitem, seconds
-from colonnade.tableformat.table.lifetimes import GRACE_MS
+from colonnade.tableformat.table.design.lifetimes import GRACE_MS
 
 ROWS, DEVICES, PART = 50_000_000, 1_000, 1_000_000
 DAY_US, DAYS = 86_400_000_000, 100

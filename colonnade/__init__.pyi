@@ -72,14 +72,16 @@ from colonnade.tableformat.table.alteration import SetPrimaryKey as SetPrimaryKe
 from colonnade.tableformat.table.alteration import SetSortKey as SetSortKey
 from colonnade.tableformat.table.alteration import WidenColumn as WidenColumn
 from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
-from colonnade.tableformat.table.history import History as History
-from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
-from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
+from colonnade.tableformat.table.design.spec import TableSpec as TableSpec
+from colonnade.tableformat.table.epochs.history import History as History
+from colonnade.tableformat.table.epochs.history import HistoryEntry as HistoryEntry
+from colonnade.tableformat.table.epochs.tags_and_pins import PinnedEpoch as PinnedEpoch
 from colonnade.tableformat.table.report.report import Report as Report
-from colonnade.tableformat.table.spec import TableSpec as TableSpec
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
-from colonnade.tableformat.table.transaction import ArrowTransaction as ArrowTransaction
-from colonnade.tableformat.table.transaction import ArrowTransactionTable as ArrowTransactionTable
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction as ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import (
+    ArrowTransactionTable as ArrowTransactionTable,
+)
 from colonnade.tableformat.verify.findings import Finding as Finding
 from colonnade.tableformat.verify.findings import VerifyReport as VerifyReport
 from colonnade.tableformat.verify.run import verify_path as verify

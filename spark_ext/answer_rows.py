@@ -12,8 +12,8 @@ from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.table.properties import shown_properties
-from colonnade.tableformat.table.restore_counts import Restored
+from colonnade.tableformat.table.design.properties import shown_properties
+from colonnade.tableformat.table.epochs.restore_counts import Restored
 from colonnade.tableformat.table.table import ArrowTable
 
 OPTIMIZE_SCHEMA = (

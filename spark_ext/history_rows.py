@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from colonnade.manifests.engine import USER_METADATA
-from colonnade.tableformat.table.history import HistoryEntry
+from colonnade.tableformat.table.epochs.history import HistoryEntry
 
 HISTORY_SCHEMA = (
     "version long, timestamp timestamp, userId string, userName string, operation string,"

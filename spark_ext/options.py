@@ -20,9 +20,9 @@ from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.store import StoreAddress, is_url
 from colonnade.manifests.store.option_text import option_texts, option_values
 from colonnade.tableformat.keys.policy import on_duplicate
-from colonnade.tableformat.table.kept_epochs import is_tag
-from colonnade.tableformat.table.peer_words import without_peer_words
-from colonnade.tableformat.table.time_travel import NOW, timestamp_ms
+from colonnade.tableformat.table.design.other_formats import without_peer_words
+from colonnade.tableformat.table.epochs.tags_and_pins import is_tag
+from colonnade.tableformat.table.epochs.time_travel import NOW, timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "schemaEpoch", "seenAt", "where")

@@ -13,9 +13,9 @@ from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
-from colonnade.tableformat.table.carried_properties import replaced_properties
-from colonnade.tableformat.table.lifetimes import lifetime_properties
-from colonnade.tableformat.table.spec import TableSpec
+from colonnade.tableformat.table.design.lifetimes import lifetime_properties
+from colonnade.tableformat.table.design.restored_properties import replaced_properties
+from colonnade.tableformat.table.design.spec import TableSpec
 
 
 @dataclass(frozen=True, slots=True)

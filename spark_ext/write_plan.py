@@ -34,8 +34,8 @@ from colonnade.tableformat.statements.keyed.incoming import (
     open_columns,
 )
 from colonnade.tableformat.statements.shown import shortened
-from colonnade.tableformat.table.design import new_table, parse_sort_key
-from colonnade.tableformat.table.primary_key import parse_primary_key
+from colonnade.tableformat.table.design.new_table import new_table, parse_sort_key
+from colonnade.tableformat.table.design.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import StatementTime, WriteJob, WriteMode, plan_write

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import colonnade
 from colonnade.tableformat.location import locate
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
 

@@ -20,7 +20,10 @@ from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.model.statics import static_fields
 from colonnade.tableformat.statements.methods import RowMethods
-from colonnade.tableformat.table.transaction import ArrowTransaction, ArrowTransactionTable
+from colonnade.tableformat.table.transaction.transaction import (
+    ArrowTransaction,
+    ArrowTransactionTable,
+)
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, made
 

@@ -42,12 +42,14 @@ KNOWN: dict[str, set[str]] = {
         "whether a round compacts again, which destroys nothing"
     },
     "tableformat/progress.py": {ELAPSED},
-    "tableformat/table/get.py": {READS},
-    "tableformat/table/design.py": {"when the rows of a new table, which has none, were written"},
+    "tableformat/table/rows_by_key.py": {READS},
+    "tableformat/table/design/new_table.py": {
+        "when the rows of a new table, which has none, were written"
+    },
     "tableformat/table/report/report.py": {SHOWN},
     "tableformat/table/table.py": {READS},
-    "tableformat/table/time_travel.py": {READS},
-    "tableformat/table/transaction.py": {"the own clock at the begin, for the agreed time"},
+    "tableformat/table/epochs/time_travel.py": {READS},
+    "tableformat/table/transaction/transaction.py": {"the own clock at the begin"},
     "tableformat/write/job.py": {"rows of a new database, which has no log yet"},
     "tableformat/verify/run.py": {ELAPSED},
     "spark_ext/planner/read/metadata.py": {READS},
@@ -103,8 +105,8 @@ def test_only_the_agreement_makes_the_time_of_a_step_that_destroys() -> None:
 BEGIN = {
     "tableformat/statements/commit.py": "a job of tasks",
     "tableformat/table/computed_columns.py": "a backfill",
-    "tableformat/table/new_columns.py": "rows that are checked, before columns are added for them",
-    "tableformat/table/transaction.py": "all statements of a transaction, which have one time",
+    "tableformat/table/evolution/fit_rows.py": "rows that are checked before columns are added",
+    "tableformat/table/transaction/transaction.py": "all statements of a transaction",
     "tableformat/table/writing.py": "a statement of this process",
 }
 """Where a statement begins, and gets the one time by which it decides what has expired."""

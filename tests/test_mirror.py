@@ -82,16 +82,16 @@ ELSEWHERE = {
         "tableformat/test_addresses.py",
         "a job is tried by the way to its task",
     ),
-    "table.facts": (
-        "tableformat/table/report/test_facts.py",
+    "table.report.database_facts": (
+        "tableformat/table/report/test_chart_data.py",
         "the report shows these facts, beside commands of the command line",
     ),
     "table.report.charts": (
-        "tableformat/table/report/test_facts.py",
+        "tableformat/table/report/test_chart_data.py",
         "every RowSet of random facts is in each drawing",
     ),
     "table.report.partitions": (
-        "tableformat/table/report/test_facts.py",
+        "tableformat/table/report/test_chart_data.py",
         "they are facts of the report, in a module of their own",
     ),
     "table.alteration.draft": (

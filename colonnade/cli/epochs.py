@@ -21,7 +21,7 @@ from colonnade.cli.complete import complete_tag
 from colonnade.cli.output import Output, facts_table, rows_table
 from colonnade.cli.places import open_database, open_place
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.table.time_travel import snapshot_at
+from colonnade.tableformat.table.epochs.time_travel import snapshot_at
 
 
 @dataclass(frozen=True, slots=True)

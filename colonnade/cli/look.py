@@ -21,7 +21,8 @@ from colonnade.cli.output import Output, facts_table, number, rows_table
 from colonnade.cli.places import DatabasePlace, open_database, open_place
 from colonnade.manifests.sizes import share_text, size_text
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.table.facts import (
+from colonnade.tableformat.table.epochs.history import HistoryEntry
+from colonnade.tableformat.table.report.database_facts import (
     ColumnFacts,
     DatabaseFacts,
     EpochFacts,
@@ -34,7 +35,6 @@ from colonnade.tableformat.table.facts import (
     table_facts,
     tables_facts,
 )
-from colonnade.tableformat.table.history import HistoryEntry
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="List at most this many.")]
 

@@ -27,8 +27,8 @@ from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter, split_plan
 from colonnade.tableformat.scan.run import read_plan
-from colonnade.tableformat.table.kept_epochs import tagged_epoch
-from colonnade.tableformat.table.time_travel import seen_ms, timestamp_ms
+from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
+from colonnade.tableformat.table.epochs.time_travel import seen_ms, timestamp_ms
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.storage_form import relabel
 

@@ -28,9 +28,9 @@ from colonnade.spark_ext.table.table import CREATE, CREATE_IF_NOT_EXISTS, Table,
 from colonnade.spark_ext.table.transaction import Transaction
 from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.kept_epochs import PinnedEpoch
-from colonnade.tableformat.table.restore_counts import Restored
-from colonnade.tableformat.table.shown import database_html
+from colonnade.tableformat.table.epochs.restore_counts import Restored
+from colonnade.tableformat.table.epochs.tags_and_pins import PinnedEpoch
+from colonnade.tableformat.table.report.notebook import database_html
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 

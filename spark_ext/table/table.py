@@ -56,9 +56,9 @@ from colonnade.spark_ext.table.statements import (
 )
 from colonnade.spark_ext.table.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.generated import NewGenerated
-from colonnade.tableformat.table.restore_counts import Restored
-from colonnade.tableformat.table.shown import table_html
+from colonnade.tableformat.table.design.generated import NewGenerated
+from colonnade.tableformat.table.epochs.restore_counts import Restored
+from colonnade.tableformat.table.report.notebook import table_html
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 

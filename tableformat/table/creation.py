@@ -23,8 +23,8 @@ from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.scan.given_rows import batches_of
 from colonnade.tableformat.statements.commit import commit_reported, commit_written
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.spec import SpecKeywords, TableSpec, spec_of
+from colonnade.tableformat.table.design.new_table import new_table
+from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec, spec_of
 from colonnade.tableformat.types.arrow_input import has_rows
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.changed_types import changed_types

@@ -22,18 +22,18 @@ from colonnade.tableformat.location import (
 )
 from colonnade.tableformat.table.creation import ChangedTypes, commit_created, designed
 from colonnade.tableformat.table.database_upkeep import DatabaseUpkeep
-from colonnade.tableformat.table.spec import SpecKeywords, TableSpec
+from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
+from colonnade.tableformat.table.epochs.time_travel import epoch_number
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.table.time_travel import epoch_number
 from colonnade.tableformat.types.given_types import GivenSchema
 from colonnade.tableformat.write.settings import CommitSettings
 
 if TYPE_CHECKING:
     from colonnade.tableformat.table import alteration
-    from colonnade.tableformat.table import transaction as transactions
+    from colonnade.tableformat.table.transaction import transaction as transactions
 else:
     alteration = later("colonnade.tableformat.table.alteration")
-    transactions = later("colonnade.tableformat.table.transaction")
+    transactions = later("colonnade.tableformat.table.transaction.transaction")
 
 
 @public

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from colonnade.manifests.later import later
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.retention import refuse_short
-from colonnade.tableformat.table.kept_epochs import (
+from colonnade.tableformat.table.epochs.restore_counts import Restored
+from colonnade.tableformat.table.epochs.tags_and_pins import (
     PinnedEpoch,
     commit_pin,
     commit_tag,
@@ -17,23 +18,22 @@ from colonnade.tableformat.table.kept_epochs import (
     commit_untag,
     pinned,
 )
+from colonnade.tableformat.table.epochs.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.table.opened_database import OpenDatabase
-from colonnade.tableformat.table.restore_counts import Restored
-from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings
 
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.repair import caches
-    from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.table.epochs import restore as restoring
     from colonnade.tableformat.table.report import report as reports
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
 else:
     vacuum_run = later("colonnade.manifests.vacuum.run")
     caches = later("colonnade.tableformat.repair.caches")
-    restoring = later("colonnade.tableformat.table.restore")
+    restoring = later("colonnade.tableformat.table.epochs.restore")
     reports = later("colonnade.tableformat.table.report.report")
     verify_job = later("colonnade.tableformat.verify.job")
     checks = later("colonnade.tableformat.verify.run")

@@ -32,15 +32,15 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.point_read import OpenRowSets
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.history import History, moment, table_history
-from colonnade.tableformat.table.properties import stated_properties
-from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
+from colonnade.tableformat.table.design.properties import stated_properties
+from colonnade.tableformat.table.epochs.history import History, moment, table_history
+from colonnade.tableformat.table.epochs.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.table import shown
+    from colonnade.tableformat.table.report import notebook
 else:
-    shown = later("colonnade.tableformat.table.shown")
+    notebook = later("colonnade.tableformat.table.report.notebook")
 
 T = TypeVar("T", bound="OpenTable")
 
@@ -292,7 +292,7 @@ class OpenTable:
         return f"{type(self).__name__}({self.path!r}, epoch={epoch})"
 
     def _repr_html_(self) -> str:
-        return shown.table_html(self, self)
+        return notebook.table_html(self, self)
 
 
 def _opened_again(kind: type[OpenTable], location: Location) -> OpenTable:

@@ -10,9 +10,9 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.table import shown
+    from colonnade.tableformat.table.report import notebook
 else:
-    shown = later("colonnade.tableformat.table.shown")
+    notebook = later("colonnade.tableformat.table.report.notebook")
 
 D = TypeVar("D", bound="OpenDatabase")
 
@@ -49,4 +49,4 @@ class OpenDatabase:
         return f"{type(self).__name__}({self.path!r}, epoch={self._snapshot.epoch})"
 
     def _repr_html_(self) -> str:
-        return shown.database_html(self, self)
+        return notebook.database_html(self, self)

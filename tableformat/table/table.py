@@ -38,23 +38,23 @@ from colonnade.tableformat.table.creation import (
     designed,
     new_place,
 )
-from colonnade.tableformat.table.history import moment
-from colonnade.tableformat.table.partition_key import statics_of
-from colonnade.tableformat.table.restore_counts import Restored
+from colonnade.tableformat.table.design.partition_key import statics_of
+from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
+from colonnade.tableformat.table.epochs.history import moment
+from colonnade.tableformat.table.epochs.restore_counts import Restored
+from colonnade.tableformat.table.epochs.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.scan_source import TableSource
-from colonnade.tableformat.table.spec import SpecKeywords, TableSpec
-from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.table.writing import Writing
 from colonnade.tableformat.types.given_types import GivenSchema
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.table import get as point_get
-    from colonnade.tableformat.table import restore
+    from colonnade.tableformat.table import rows_by_key
+    from colonnade.tableformat.table.epochs import restore
 else:
-    point_get = later("colonnade.tableformat.table.get")
-    restore = later("colonnade.tableformat.table.restore")
+    rows_by_key = later("colonnade.tableformat.table.rows_by_key")
+    restore = later("colonnade.tableformat.table.epochs.restore")
 
 
 @public
@@ -208,7 +208,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         snapshot = self._refresh()
         table = self._location.require(snapshot)
         keys = key if isinstance(key, list) else [key]
-        rows = point_get.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
+        rows = rows_by_key.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
             return rows
         return next(chain(*map(python_rows, rows.to_batches())), None)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.compaction import optimize as compaction
     from colonnade.tableformat.repair import rowsets as repairs
-    from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.table.epochs import restore as restoring
     from colonnade.tableformat.table.report import report as reports
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
@@ -26,7 +26,7 @@ else:
     vacuum_run = later("colonnade.manifests.vacuum.run")
     compaction = later("colonnade.tableformat.compaction.optimize")
     repairs = later("colonnade.tableformat.repair.rowsets")
-    restoring = later("colonnade.tableformat.table.restore")
+    restoring = later("colonnade.tableformat.table.epochs.restore")
     reports = later("colonnade.tableformat.table.report.report")
     verify_job = later("colonnade.tableformat.verify.job")
     checks = later("colonnade.tableformat.verify.run")

@@ -21,7 +21,7 @@ from colonnade.tableformat.statements.finish import change_of
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
-from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
+from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.types.arrow_input import in_memory
 from colonnade.tableformat.types.arrow_types import arrow_schema

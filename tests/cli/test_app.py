@@ -35,9 +35,9 @@ from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.repair.caches import LogRepairResult
 from colonnade.tableformat.repair.rowsets import RepairResult
-from colonnade.tableformat.table import facts
-from colonnade.tableformat.table.erase import ErasureReport
-from colonnade.tableformat.table.history import HistoryEntry
+from colonnade.tableformat.table.epochs.erase import ErasureReport
+from colonnade.tableformat.table.epochs.history import HistoryEntry
+from colonnade.tableformat.table.report import database_facts as facts
 from colonnade.tableformat.verify.findings import VerifyReport
 from tests.cli.runner import SCHEMA, Run
 

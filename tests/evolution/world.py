@@ -18,8 +18,8 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.default_sql import default_sql
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.default_sql import default_sql
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import plan_write

@@ -11,8 +11,11 @@ from colonnade import ArrowTable, IdentityColumn
 from colonnade.manifests.model.column_properties import names_column
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.transaction import ArrowTransaction, ArrowTransactionTable
+from colonnade.tableformat.table.design.new_table import new_table
+from colonnade.tableformat.table.transaction.transaction import (
+    ArrowTransaction,
+    ArrowTransactionTable,
+)
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows

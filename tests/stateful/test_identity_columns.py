@@ -26,8 +26,8 @@ from colonnade.tableformat.statements import identity_guard
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.statement import Statement, make_change
-from colonnade.tableformat.table import restore
 from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.epochs import restore
 from colonnade.tableformat.types.given_types import as_table_schema
 from tests.log_samples import database, make_log
 

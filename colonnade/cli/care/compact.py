@@ -31,7 +31,7 @@ from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.facts import table_facts
+from colonnade.tableformat.table.report.database_facts import table_facts
 
 
 @with_progress

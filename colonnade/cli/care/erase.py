@@ -13,7 +13,7 @@ from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
 from colonnade.cli.progress import with_progress
-from colonnade.tableformat.table.erase import erase as erase_rows
+from colonnade.tableformat.table.epochs.erase import erase as erase_rows
 
 
 @with_progress

@@ -7,7 +7,7 @@ from rich.text import Text
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.output import Output
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.facts import database_facts
+from colonnade.tableformat.table.report.database_facts import database_facts
 
 
 def create(database: DatabaseArgument, json: JsonOption = False) -> None:

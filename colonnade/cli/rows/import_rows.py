@@ -49,7 +49,7 @@ from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.keyed.incoming import incoming_columns, merging_job
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.write.job import WriteJob, plan_write

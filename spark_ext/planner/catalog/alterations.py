@@ -31,7 +31,7 @@ from colonnade.tableformat.table.alteration import (
     SetPrimaryKey,
     SetSortKey,
 )
-from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
+from colonnade.tableformat.table.design.properties import PRIMARY_KEY, SORT_KEY
 
 
 def alterations(asked: Sequence[Change]) -> list[Alteration]:

@@ -42,7 +42,7 @@ from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.location import Location, locate, locate_existing
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.design import check_table_name
+from colonnade.tableformat.table.design.new_table import check_table_name
 from colonnade.tableformat.table.table import ArrowTable
 
 

@@ -16,7 +16,7 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.types import from_json, to_json
 from colonnade.tableformat.table.alteration import Alteration
 from colonnade.tableformat.table.alteration.plan import plan_alterations
-from colonnade.tableformat.table.wanted_columns import (
+from colonnade.tableformat.table.evolution.needed_alterations import (
     asked_changes,
     merged_changes,
     missing_fields,

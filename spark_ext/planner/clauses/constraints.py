@@ -14,7 +14,7 @@ from colonnade.spark_ext.planner.messages.clauses import Constraint
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.table.constraints import NewConstraint
+from colonnade.tableformat.table.design.constraints import NewConstraint
 
 
 def described_constraints(stated: Iterable[Constraint]) -> dict[str, NewConstraint]:

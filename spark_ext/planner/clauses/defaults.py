@@ -8,7 +8,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.spark_ext.planner.clauses.filters import literal_of
 from colonnade.spark_ext.planner.messages.clauses import Default
-from colonnade.tableformat.table.defaults import SqlDefault, with_default
+from colonnade.tableformat.table.design.defaults import SqlDefault, with_default
 
 _TEXTS = ("string", "char(", "varchar(")
 

@@ -11,7 +11,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.spark_ext.planner.messages.clauses import Generated
-from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.design.generated import NewGenerated
 
 
 def described(schema: TableSchema) -> tuple[Generated, ...]:

@@ -14,10 +14,10 @@ from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.history import EPOCH_START
-from colonnade.tableformat.table.kept_epochs import tagged_epoch
+from colonnade.tableformat.table.epochs.history import EPOCH_START
+from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
+from colonnade.tableformat.table.epochs.time_travel import snapshot_at
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.table.time_travel import snapshot_at
 
 TAGS_SCHEMA = "tag string, epoch long"
 

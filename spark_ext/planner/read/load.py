@@ -27,8 +27,8 @@ from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.table.properties import shown_properties
-from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.table.design.properties import shown_properties
+from colonnade.tableformat.table.epochs.time_travel import timestamp_ms
 from colonnade.tableformat.write.identity import open_schema
 
 SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"

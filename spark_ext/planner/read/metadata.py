@@ -24,7 +24,7 @@ from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.partition.text import partition_text
-from colonnade.tableformat.table.properties import stated_properties
+from colonnade.tableformat.table.design.properties import stated_properties
 from colonnade.tableformat.table.table import ArrowTable
 
 Row = Sequence[Any]

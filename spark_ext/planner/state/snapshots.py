@@ -26,8 +26,8 @@ from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.location import Location, locate
-from colonnade.tableformat.table.kept_epochs import tagged_epoch
-from colonnade.tableformat.table.time_travel import NOW, seen_ms
+from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
+from colonnade.tableformat.table.epochs.time_travel import NOW, seen_ms
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")

@@ -25,7 +25,7 @@ from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings
 

@@ -56,9 +56,9 @@ from colonnade.spark_ext.write_task import task_json
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported, written_statement
 from colonnade.tableformat.statements.reported import TaskReport
-from colonnade.tableformat.table.peer_words import without_peer_words
-from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
-from colonnade.tableformat.table.spec import TableSpec
+from colonnade.tableformat.table.design.other_formats import without_peer_words
+from colonnade.tableformat.table.design.properties import PRIMARY_KEY, SORT_KEY
+from colonnade.tableformat.table.design.spec import TableSpec
 from colonnade.tableformat.write.job import WriteJob, take_lease
 from colonnade.tableformat.write.run import decode_entries
 from colonnade.tableformat.write.settings import CommitSettings

@@ -18,7 +18,7 @@ from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
 from colonnade.tableformat.table.alteration.primary_key import check_keys_differ, forgetting
 from colonnade.tableformat.table.alteration.stored_values import check_values, reads_of
-from colonnade.tableformat.table.design import check_table_name
+from colonnade.tableformat.table.design.new_table import check_table_name
 from colonnade.tableformat.write.constraints import can_evaluate
 
 

@@ -9,7 +9,7 @@ from colonnade.manifests.model.constraints import find_constraint
 from colonnade.manifests.model.operations import AddCheck, DropCheck, Operation
 from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.constraints import (
+from colonnade.tableformat.table.design.constraints import (
     NewConstraint,
     check_constraint_name,
     check_free,

@@ -20,7 +20,7 @@ from colonnade.tableformat.table.alteration.paths import (
     names_of,
     with_field,
 )
-from colonnade.tableformat.table.defaults import with_default
+from colonnade.tableformat.table.design.defaults import with_default
 
 
 @public

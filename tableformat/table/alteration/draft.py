@@ -13,7 +13,7 @@ from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.stored_values import Demand
-from colonnade.tableformat.table.lifetimes import Parts
+from colonnade.tableformat.table.design.lifetimes import Parts
 
 
 @dataclass(slots=True)

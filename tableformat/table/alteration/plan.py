@@ -21,8 +21,8 @@ from colonnade.tableformat.table.alteration.draft import Alteration, Draft, with
 from colonnade.tableformat.table.alteration.primary_key import key_operations
 from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.sort_key import around_columns
-from colonnade.tableformat.table.generated import check_sources
-from colonnade.tableformat.table.lifetimes import (
+from colonnade.tableformat.table.design.generated import check_sources
+from colonnade.tableformat.table.design.lifetimes import (
     check_kept,
     check_lifetimes,
     lifetimes_of,

@@ -24,7 +24,7 @@ from colonnade.tableformat.keys.key_parts import repeated_keys
 from colonnade.tableformat.keys.static_parts import check_policies
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
-from colonnade.tableformat.table.primary_key import parse_primary_key, sorted_by
+from colonnade.tableformat.table.design.primary_key import parse_primary_key, sorted_by
 
 _SHOWN = 3
 """The most keys that a refusal shows."""

@@ -16,7 +16,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import next_order
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.design import parse_sort_key
+from colonnade.tableformat.table.design.new_table import parse_sort_key
 
 
 @public

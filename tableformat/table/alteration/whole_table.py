@@ -11,8 +11,8 @@ from colonnade.manifests.public import public
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
-from colonnade.tableformat.table.lifetimes import divided, edited, is_lifetime
-from colonnade.tableformat.table.properties import (
+from colonnade.tableformat.table.design.lifetimes import divided, edited, is_lifetime
+from colonnade.tableformat.table.design.properties import (
     check_comment,
     check_property_names,
     checked_properties,

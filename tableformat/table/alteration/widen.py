@@ -29,7 +29,7 @@ from colonnade.tableformat.table.alteration.paths import (
     with_field,
 )
 from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
-from colonnade.tableformat.table.defaults import widened_default
+from colonnade.tableformat.table.design.defaults import widened_default
 from colonnade.tableformat.types.given_types import as_data_type
 
 

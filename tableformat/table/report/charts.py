@@ -12,7 +12,13 @@ from html import escape
 from itertools import pairwise
 
 from colonnade.manifests.sizes import size_text
-from colonnade.tableformat.table.report.facts import DELETED_EDGES, AgeCell, Bin, KeyOverlap, Step
+from colonnade.tableformat.table.report.chart_data import (
+    DELETED_EDGES,
+    AgeCell,
+    Bin,
+    KeyOverlap,
+    Step,
+)
 
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 76, 8, 14, 34

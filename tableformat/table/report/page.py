@@ -8,7 +8,7 @@ from typing import Any
 from colonnade.manifests.sizes import share_text, size_text
 from colonnade.manifests.version import VERSION
 from colonnade.tableformat.table.report import charts
-from colonnade.tableformat.table.report.facts import ReportFacts
+from colonnade.tableformat.table.report.chart_data import ReportFacts
 
 LATEST = 30
 """The last epochs, at most this many, are listed one by one."""

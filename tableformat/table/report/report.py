@@ -15,7 +15,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.own_files import replacing
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.table.report.facts import read_report
+from colonnade.tableformat.table.report.chart_data import read_report
 from colonnade.tableformat.table.report.page import render
 
 

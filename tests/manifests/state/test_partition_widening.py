@@ -18,7 +18,7 @@ from colonnade.manifests.state.partition_widening import keeps_partitions, parti
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.partition.transforms import transform
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.arrow_types import storage_type
 from tests.log_samples import change, make_log, with_orders
 from tests.widened import PAIRS, widened

@@ -19,7 +19,7 @@ from colonnade.tableformat.statements import assignments
 from colonnade.tableformat.statements.fill import Fill
 from colonnade.tableformat.table import writing
 from colonnade.tableformat.table.alteration import commit as alteration_commit
-from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
+from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
 from colonnade.tableformat.types import conform
 from colonnade.tableformat.write import job
 from colonnade.tableformat.write.identity import LogDraws, OwnDraws

@@ -15,7 +15,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.compaction import clean
 from colonnade.tableformat.statements.ranges import evaluate_clean
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table import restore
+from colonnade.tableformat.table.epochs import restore
 from tests.simulation.actors.compactor import MANY, Compactor
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.ranger import Cleaner, Ranger

@@ -13,7 +13,7 @@ from colonnade.manifests.model.column_properties import (
     is_sequence,
 )
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.table import restore
+from colonnade.tableformat.table.epochs import restore
 from tests.simulation.actors.evolver import Evolver
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.namer import Namer

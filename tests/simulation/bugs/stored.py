@@ -25,7 +25,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.output import _for_log
-from colonnade.tableformat.table import restore
+from colonnade.tableformat.table.epochs import restore
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.undropper import Undropper

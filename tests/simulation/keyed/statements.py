@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade import ArrowTable
-from colonnade.tableformat.table.transaction import ArrowTransactionTable
+from colonnade.tableformat.table.transaction.transaction import ArrowTransactionTable
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 from tests.simulation.keyed.history import KeyFacts
 from tests.simulation.keyed.rows import (

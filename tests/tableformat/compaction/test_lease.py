@@ -34,7 +34,7 @@ from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.finish import change_of
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease
 
 SCHEMA = pa.schema([("id", pa.int64())])

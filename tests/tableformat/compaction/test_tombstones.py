@@ -15,7 +15,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.tableformat.compaction import tombstones as module
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.predicate import bind, evaluate, parse_predicate
-from colonnade.tableformat.table.erase import erase
+from colonnade.tableformat.table.epochs.erase import erase
 from tests.tableformat.statements.keyed.test_late_rows import tombstones
 from tests.tableformat.statements.tables import another, made
 

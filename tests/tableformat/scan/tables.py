@@ -25,7 +25,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.job import plan_write

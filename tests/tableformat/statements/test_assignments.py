@@ -11,7 +11,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.table.alteration import AddColumn, SetDefault
-from colonnade.tableformat.table.defaults import SqlDefault
+from colonnade.tableformat.table.design.defaults import SqlDefault
 from tests.tableformat.statements.tables import made
 
 PLACE = pa.struct([("x", pa.int32()), ("y", pa.string())])

@@ -19,9 +19,9 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
-from colonnade.tableformat.table.restore import restore_table
+from colonnade.tableformat.table.design.new_table import new_table
+from colonnade.tableformat.table.epochs.restore import restore_table
+from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows

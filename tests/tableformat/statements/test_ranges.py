@@ -15,7 +15,7 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.ranges import evaluate_range
-from colonnade.tableformat.table.erase import erase
+from colonnade.tableformat.table.epochs.erase import erase
 from tests.clocked import Clocked
 from tests.faults import FaultyStore
 

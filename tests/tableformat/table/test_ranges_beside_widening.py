@@ -23,7 +23,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import WidenColumn
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write
 from tests.tableformat.table.test_evolution_races import Action, copied, opened, raced

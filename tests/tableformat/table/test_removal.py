@@ -11,7 +11,7 @@ import pytest
 import colonnade
 from colonnade.manifests.store import LocalStore
 from colonnade.spark_ext.planner.procedures.by_name import call_procedure, list_procedures
-from colonnade.tableformat.table.erase import erase
+from colonnade.tableformat.table.epochs.erase import erase
 from tests.cli.runner import run_command
 
 

@@ -14,7 +14,7 @@ from colonnade.manifests.ids import new_object_id, new_transaction_id
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import AddRowSets, DropRowSet
 from colonnade.manifests.state.rowset_ids import ROWSET_IDS
-from tests.tableformat.table.test_restore import database, read, rows
+from tests.tableformat.table.epochs.test_restore import database, read, rows
 
 
 def use_ids(table: ArrowTable, left: int) -> None:

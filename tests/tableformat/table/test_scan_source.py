@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.tableformat.table.transaction import ArrowTransactionTable
+from colonnade.tableformat.table.transaction.transaction import ArrowTransactionTable
 from tests.tableformat.table.trips import SCHEMA, ids, rows
 
 

@@ -16,7 +16,7 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.statements.keyed import delete_keys, unique
 from colonnade.tableformat.statements.statement import Statement, row_statement
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from tests.serial_orders import METHODS, STATEMENTS, random_case, statements_of_the_api
 
 

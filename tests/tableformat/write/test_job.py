@@ -20,7 +20,7 @@ from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 from colonnade.tableformat.write.run import decode_entries, encode_entries, write_rows

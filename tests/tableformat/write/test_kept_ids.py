@@ -23,8 +23,8 @@ from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import AddColumn, DropColumn, RenameColumn, WidenColumn
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.lifetimes import lifetime_properties
+from colonnade.tableformat.table.design.lifetimes import lifetime_properties
+from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write

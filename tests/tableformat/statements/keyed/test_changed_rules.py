@@ -14,7 +14,7 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.statement import make_change
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, log_of, made
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from tests.tableformat.statements.tables import ids, made, rows
 
 

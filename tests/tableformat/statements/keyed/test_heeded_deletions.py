@@ -22,7 +22,7 @@ from colonnade.tableformat.statements.statement import (
     row_statement,
     write_batches,
 )
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from tests.tableformat.statements.keyed.test_late_rows import SCHEMA, Racing, data, keys
 from tests.tableformat.statements.tables import another, made
 

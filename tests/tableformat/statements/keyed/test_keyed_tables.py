@@ -29,8 +29,8 @@ from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed import upsert
 from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
 from colonnade.tableformat.statements.statement import make_change
-from colonnade.tableformat.table.erase import erase
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.epochs.erase import erase
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate
 from tests.examples_of import examples

@@ -26,7 +26,7 @@ from colonnade.tableformat.table.alteration import (
     SetPrimaryKey,
     WidenColumn,
 )
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from tests.tableformat.statements.tables import another, log_of, made
 
 SCHEMA = pa.schema(

@@ -22,7 +22,7 @@ from colonnade.tableformat.table.alteration import (
     DropPrimaryKey,
     SetPrimaryKey,
 )
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from tests.tableformat.statements.keyed.test_late_rows import (
     Racing,
     data,

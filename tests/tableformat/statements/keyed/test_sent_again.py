@@ -12,7 +12,7 @@ import pytest
 from colonnade import ArrowTable, CommitSettings, DropPrimaryKey, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import OnDuplicate

@@ -14,7 +14,7 @@ from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys import parts
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.examples_of import examples
 from tests.faults import FaultyStore

@@ -16,7 +16,7 @@ from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows, table_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table.transaction import ArrowTransaction
+from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows

@@ -29,8 +29,8 @@ from colonnade.tableformat.table.alteration import (
     MoveColumn,
     RenameColumn,
 )
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.restore import restore_database
+from colonnade.tableformat.table.design.new_table import new_table
+from colonnade.tableformat.table.epochs.restore import restore_database
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows

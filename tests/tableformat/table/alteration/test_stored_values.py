@@ -14,7 +14,7 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.widening import LAST_DAY
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.table.alteration import AddColumn, SetPartitioning, WidenColumn
-from colonnade.tableformat.table.defaults import SqlDefault
+from colonnade.tableformat.table.design.defaults import SqlDefault
 from colonnade.tableformat.table.table import ArrowTable
 from tests.tableformat.table.alteration.test_fields import before_next_commit
 
