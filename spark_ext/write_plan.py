@@ -33,7 +33,7 @@ from colonnade.tableformat.statements.keyed.incoming import (
     merging_job,
     open_columns,
 )
-from colonnade.tableformat.statements.shown import shortened
+from colonnade.tableformat.statements.statement import shortened
 from colonnade.tableformat.table.design.new_table import new_table, parse_sort_key
 from colonnade.tableformat.table.design.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields

@@ -115,9 +115,9 @@ OWN = "rows that the statement has written itself"
 RIVALS = "keys and values of concurrent writers, whether their rows live or not"
 
 ALL_STORED = {
-    "tableformat/statements/computed.py": "values of live rows, and NULL for those that expired",
+    "tableformat/statements/columns/computed.py": "values of live rows; NULL for expired ones",
     "tableformat/statements/expire.py": "what expired before the grace, by the cutoff of a purge",
-    "tableformat/statements/fill.py": "every stored row gets a value, also one that has expired",
+    "tableformat/statements/columns/fill.py": "every stored row gets a value, expired or not",
     "tableformat/statements/identity_guard.py": RIVALS,
     "tableformat/statements/kept_identities.py": "rows that a view of the statement has shown",
     "tableformat/statements/key_guard.py": RIVALS,
@@ -125,8 +125,7 @@ ALL_STORED = {
     "tableformat/statements/keyed/merge.py": OWN,
     "tableformat/statements/keyed/unique.py": RIVALS,
     "tableformat/statements/keyed/upsert.py": "no row, where the statement overwrites all",
-    "tableformat/statements/overwrite.py": OWN,
-    "tableformat/statements/overwrite_partitions.py": "no row, where the statement adds none",
+    "tableformat/statements/overwrite.py": "written rows, and no row where it adds none",
     "tableformat/statements/ranges.py": "a deleted range deletes what has expired, too",
     "tableformat/statements/reported.py": OWN,
 }

@@ -32,7 +32,7 @@ from colonnade.manifests.state.view import View
 from colonnade.spark_ext.executors import parallel_jobs, run_on_rows
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.table.statements import conflict_of, refresh_cached
-from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.reported import reported_statement
 from colonnade.tableformat.statements.statement import (
     RowCounts,

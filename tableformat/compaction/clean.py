@@ -11,9 +11,9 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import TableId, new_job_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.ranges import evaluate_clean
 from colonnade.tableformat.statements.rerun import commit_statement
-from colonnade.tableformat.statements.statement import make_change
 
 
 def clean_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:

@@ -29,7 +29,7 @@ from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import Order, check_names, column_of
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.rerun import TRIES, pause_before
-from colonnade.tableformat.statements.shown import shown
+from colonnade.tableformat.statements.statement import short_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _told(
     """Return the plan with what people are told of it, also in the history."""
     if chosen.said:
         parameters["where"] = chosen.text
-    return _with_partitions(plan.model_copy(update={"parameters": shown(parameters)}), table)
+    return _with_partitions(plan.model_copy(update={"parameters": short_texts(parameters)}), table)
 
 
 def _with_partitions(plan: CompactionPlan, table: TableState) -> CompactionPlan:

@@ -13,9 +13,10 @@ from colonnade.manifests.compaction.purge import purge_share
 from colonnade.manifests.ids import TableId, new_job_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.expire import evaluate_drop, evaluate_expire
 from colonnade.tableformat.statements.rerun import commit_statement
-from colonnade.tableformat.statements.statement import Statement, make_change
+from colonnade.tableformat.statements.statement import Statement
 
 
 def purge_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:

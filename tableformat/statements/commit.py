@@ -39,8 +39,7 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.keys.static_parts import stored_table
-from colonnade.tableformat.statements.finish import change_of
-from colonnade.tableformat.statements.overwrite_partitions import written_partitions
+from colonnade.tableformat.statements.change import change_of
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
@@ -69,7 +68,7 @@ def commit_written(
 ) -> Snapshot:
     """Commit the RowSets that the tasks of a job wrote as one epoch; return the state after it.
 
-    `statics` are static values that the rows brought.
+    `statics` are static values that the rows had.
     When a condition selects the rows to overwrite, the columns of the condition are read in RowSets
     that bounds do not decide. Raises InvalidInputError when a new row does not meet that condition.
     All else is as `commit_reported` says.
@@ -258,7 +257,7 @@ def written_statement(
     """
     columns = None if job.incoming_columns is None else frozenset(job.incoming_columns)
     written = _written_statement(job, entries, log, stored_table(table))
-    statement = replace(inserting(written, job.settings, columns), brought=statics)
+    statement = replace(inserting(written, job.settings, columns), static_values=statics)
     return replace(statement, operation="merge", is_merge=True) if job.is_merge else statement
 
 
@@ -268,7 +267,7 @@ def _written_statement(
     if job.where is not None and job.create is None:
         return overwrites.written_overwrite(job, entries, log, table)
     if job.mode == "overwrite_partitions" and job.create is None:
-        return written_partitions(log, table, entries, job.parameters)
+        return overwrites.written_partitions(log, table, entries, job.parameters)
     inserted = sum(entry.rows for entry in entries)
     added = row_statement(
         job.mode, table, (), entries, reads=(), inserted=inserted, parameters=job.parameters
@@ -295,5 +294,5 @@ def _operation(job: WriteJob, statement: Statement) -> str:
     if job.create is None:
         return statement.operation
     made = "create_table" if job.replaced_table is None else "replace_table"
-    adds = not statement.is_empty or statement.brought is not None
+    adds = not statement.is_empty or statement.static_values is not None
     return f"{made}_as_select" if adds else made

@@ -43,7 +43,7 @@ class Division:
         self._held: list[pa.Table] = []
 
     def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the own columns of rows, and hold the static values that they bring.
+        """Yield the own columns of rows, and hold the static values that they have.
 
         Rows of the partition key and static columns alone set static values, and are not yielded.
         Raises InvalidInputError for static values without the columns of the partition key, or with
@@ -65,12 +65,12 @@ class Division:
         return pa.Table.from_batches(parts) if parts else None
 
     def joined(self, statement: Statement) -> Statement:
-        """Return a statement on own rows, with the static values that the rows brought."""
-        return replace(statement, brought=self.brought)
+        """Return a statement on own rows, with the static values that the rows have."""
+        return replace(statement, static_values=self.static_values)
 
     @property
-    def brought(self) -> StaticValues | None:
-        """The static values that the rows have brought so far, or None if they had none."""
+    def static_values(self) -> StaticValues | None:
+        """The static values of the rows so far, or None if they had none."""
         held = self._reduced()
         return None if held is None else StaticValues(held, self._job_id)
 
@@ -86,16 +86,16 @@ class Division:
         alone = all(name.casefold() in keys for name in own.schema.names)
         return None if alone else own
 
-    def _hold(self, batch: pa.RecordBatch, given: Sequence[SchemaField]) -> None:
+    def _hold(self, batch: pa.RecordBatch, columns: Sequence[SchemaField]) -> None:
         known = {name.casefold() for name in batch.schema.names}
         for each in self._key:
             if each.name.casefold() not in known:
                 raise InvalidInputError(
-                    f"The rows have a value for static column {given[0].name!r} of table"
+                    f"The rows have a value for static column {columns[0].name!r} of table"
                     f" {self._table.name!r}, but no column {each.name!r}, which is in the partition"
                     " key; give every row its partition key."
                 )
-        self._held.append(held_values(self._table, [batch], given))
+        self._held.append(held_values(self._table, [batch], columns))
         if sum(each.num_rows for each in self._held) > _MOST_HELD:
             whole = self._reduced()
             self._held = [] if whole is None else [whole]
@@ -110,13 +110,13 @@ class Division:
 
 
 def held_values(
-    table: TableState, batches: Iterable[pa.RecordBatch], given: Sequence[SchemaField]
+    table: TableState, batches: Iterable[pa.RecordBatch], columns: Sequence[SchemaField]
 ) -> pa.Table:
     """Return the partition keys and static columns of rows, conformed to the table.
 
     Raises InvalidInputError that names a column that is NULL in a key or does not fit.
     """
-    ids = {*table.partition_key, *(each.id for each in given)}
+    ids = {*table.partition_key, *(each.id for each in columns)}
     schema = statics_schema(table.schema, table.partition_key)
     fields = tuple(each for each in schema.fields if each.id in ids)
     names = {each.name.casefold() for each in fields}

@@ -15,16 +15,16 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_rows import are_keys, key_rows
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.given_rows import held_rows
-from colonnade.tableformat.statements.shown import shortened
-from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.statements.statement import RowCounts, Statement, shortened
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.statements import assignments, delete, ranges, update
+    from colonnade.tableformat.statements import delete, ranges, update
+    from colonnade.tableformat.statements.columns import assignments
     from colonnade.tableformat.statements.keyed import delete_keys, incoming, upsert, upsert_on
 else:
-    assignments = later("colonnade.tableformat.statements.assignments")
+    assignments = later("colonnade.tableformat.statements.columns.assignments")
     delete = later("colonnade.tableformat.statements.delete")
     delete_keys = later("colonnade.tableformat.statements.keyed.delete_keys")
     incoming = later("colonnade.tableformat.statements.keyed.incoming")

@@ -37,7 +37,7 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
 from colonnade.tableformat.statements.statement import Statement, find_deleted_rows, row_statement
 from colonnade.tableformat.types.arrow_types import arrow_schema

@@ -14,23 +14,20 @@ from pyroaring import AbstractBitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import (
-    Change,
     DeletedRows,
     KeyedRows,
     KeyGuard,
     TableRead,
 )
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from colonnade.manifests.public import public
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.html import html_of
 from colonnade.tableformat.progress import Advance, nothing
 from colonnade.tableformat.rowset.task_writer import RowSources
-from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.write.job import target_of
 from colonnade.tableformat.write.pipeline import whole_rows
 from colonnade.tableformat.write.run import stamped, write_through
@@ -83,6 +80,20 @@ class RowCounts:
         return replace(found, rows_deleted=None) if unknown else found
 
 
+LONGEST_TEXT = 2000
+"""The most characters of a condition, or of another text of a statement, in the log."""
+
+
+def shortened(text: str, limit: int = LONGEST_TEXT) -> str:
+    """Return a text of at most `limit` characters; one that was longer ends with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def short_texts(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of a statement as the log keeps them."""
+    return {name: shortened(text) for name, text in parameters.items()}
+
+
 COUNTED = (
     *("rows_deleted", "rows_updated", "rows_inserted", "rowsets_touched", "bytes_written"),
     *("rowsets_in_place", "bytes_in_place", "ranges_deleted"),
@@ -92,7 +103,7 @@ _RARE = ("rowsets_in_place", "bytes_in_place", "ranges_deleted")
 
 @dataclass(frozen=True, slots=True)
 class StaticValues:
-    """Static values that a statement brings: rows of a partition key and some static columns.
+    """Static values that a statement gives: rows of a partition key and some static columns.
 
     NULL leaves the value that is there, unless the statement `sets` it. New RowSets get ids of
     `job_id`.
@@ -107,11 +118,11 @@ class StaticValues:
 class Statement:
     """A statement that was evaluated on one table and is not committed yet.
 
-    With `overwrites_all`, every row of the table is deleted in addition to `rows`. `brought` are
-    the static values that it brings. They become `statics`, a statement on the table of static
-    values in the same epoch. `reads` are the rows that it has read. They have no default, so that
-    no statement can leave them out by accident. A statement states none if it has the result of a
-    plan on the state right before its slot.
+    With `overwrites_all`, every row of the table is deleted in addition to `rows`. The
+    `static_values` become `statics`, a statement on the table of static values in the same epoch.
+    `reads` are the rows that it has read. They have no default, so that no statement can leave them
+    out by accident. A statement states none if it has the result of a plan on the state right
+    before its slot.
 
     The other fields are for tables with a primary key. A statement `inserts` if its new rows are
     not forms of other rows, and `on_duplicate` may then replace the property of the table.
@@ -141,7 +152,7 @@ class Statement:
     compared: bool = False
     rows_at_slot: bool = False
     origins: Mapping[str, RowOrigins] = field(default_factory=dict)
-    brought: StaticValues | None = None
+    static_values: StaticValues | None = None
     statics: Statement | None = None
 
     @property
@@ -235,59 +246,6 @@ def find_deleted_rows(
                 " statement was planned on another state of it, so run it again."
             )
     return tuple(DeletedRows(table.id, live[n], kind, each) for n, each in rows.items() if each)
-
-
-def make_change(
-    statement: Statement,
-    table: TableState,
-    job_id: str,
-    settings: CommitSettings | None = None,
-    transaction: str | None = None,
-) -> Change:
-    """Return a statement on a table as a change, with the id `transaction` if it is given."""
-    chosen = settings or CommitSettings()
-    parts = [each for each in (statement, statement.statics) if each is not None]
-    return Change(
-        transaction or new_transaction_id(),
-        statement.operation,
-        (*(op for each in parts for op in each.ops), *chosen._operations(table.id)),
-        {**shown(statement.parameters), **chosen._parameters()},
-        rows=tuple(row for each in parts for row in each.rows),
-        reads=tuple(read for each in parts for read in each.reads),
-        keys=tuple(guard for each in parts for guard in each.keys),
-        metrics={} if statement.is_plain else statement.counts.metrics(),
-        expect_epoch=chosen.expect_epoch,
-        job_id=job_id,
-        fresh=transaction is None,
-        keyed=tuple(each.keyed for each in parts if each.keyed is not None),
-        origins=_origins(parts),
-    )
-
-
-def _origins(parts: Iterable[Statement]) -> dict[str, tuple[RowOrigins, ...]]:
-    """Return which rows the rows of new RowSets replace, in order, by table."""
-    found: dict[str, tuple[RowOrigins, ...]] = {}
-    for each in parts:
-        ops = [op for op in each.ops if isinstance(op, AddRowSet)]
-        if ops and any(origins.data for origins in each.origins.values()):
-            found[ops[0].table] = tuple(
-                each.origins.get(op.rowset.object) or RowOrigins(op.rowset.rows) for op in ops
-            )
-    return found
-
-
-def is_done(
-    statement: Statement, settings: CommitSettings | None, log: Log, base: Snapshot
-) -> bool:
-    """Return whether a statement on a table of `base` has nothing to commit, not even a batch.
-
-    Raises ConflictError when it has nothing to commit, but expects the database at another epoch.
-    """
-    chosen = settings or CommitSettings()
-    if not statement.is_empty or chosen.batch is not None:
-        return False
-    log.expect(statement.operation, chosen.expect_epoch, base)
-    return True
 
 
 def has_batch(settings: CommitSettings | None, table: TableState | None) -> bool:

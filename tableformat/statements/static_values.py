@@ -1,4 +1,4 @@
-"""Merge the static values that a statement brings into the table of static values.
+"""Merge the static values of a statement into the table of static values.
 
 Spec: docs/spec/static-columns.md#writers
 """
@@ -51,47 +51,47 @@ def with_static_values(
     """Return a statement on a table with what it does to the static values.
 
     Values that are there already cost no write, unless the `whole` is asked for: a transaction
-    cannot tell at its slot whether they are still there. Values that rows bring meet those that are
-    there at the slot, so concurrent writers never conflict about them. An update has computed its
-    values, and conflicts. Reads static values where bounds allow one of the keys. Raises the errors
-    of `evaluate_upsert`.
+    cannot tell at its slot whether they are still there. Values of added rows merge with those that
+    are there at the slot, so concurrent writers never conflict about them. An update has computed
+    its values, and conflicts. Reads static values where bounds allow one of the keys. Raises the
+    errors of `evaluate_upsert`.
     """
-    brought = statement.brought
-    if brought is None:
+    values = statement.static_values
+    if values is None:
         return statement
-    if not (whole or brought.sets):
-        met = _Brought(log, table, brought).statement()
-        return replace(statement, brought=None, statics=met)
-    statics = statics_table(table, sets=brought.sets)
-    unchanged = np.zeros(brought.rows.num_rows, np.bool_)
+    if not (whole or values.sets):
+        merged = _SlotMerge(log, table, values).statement()
+        return replace(statement, static_values=None, statics=merged)
+    statics = statics_table(table, sets=values.sets)
+    unchanged = np.zeros(values.rows.num_rows, np.bool_)
     if not whole:
-        unchanged = _unchanged(log, table, statics, brought.rows, sets=True)
-    merged, rows = Statement("upsert", reads=()), brought.rows.filter(pa.array(~unchanged))
+        unchanged = _unchanged(log, table, statics, values.rows, sets=True)
+    merged, rows = Statement("upsert", reads=()), values.rows.filter(pa.array(~unchanged))
     if rows.num_rows:
-        merged = upsert.evaluate_upsert(log, statics, rows, brought.job_id)
+        merged = upsert.evaluate_upsert(log, statics, rows, values.job_id)
     # The table itself says how its static values merge, so its changes are compared, not these.
     keys = [replace(each, check=None) for each in merged.keys]
     if unchanged.any():
-        kept = replace(brought, rows=brought.rows.filter(pa.array(unchanged)))
+        kept = replace(values, rows=values.rows.filter(pa.array(unchanged)))
         check = partial(_check_unchanged, log, table, statics, kept)
         keys.append(KeyGuard(statics.id, lambda _: (), frozenset(), check))
     merged = replace(merged, keys=tuple(keys), keyed=None, rows_at_slot=False)
-    return replace(statement, brought=None, statics=merged)
+    return replace(statement, static_values=None, statics=merged)
 
 
-class _Brought:
-    """Values that rows bring, which meet one state of the table after another.
+class _SlotMerge:
+    """Values of added rows, merged with the values of a state, and again with those at the slot.
 
-    `_kept` are the rows whose values are there, which are not written. `_given` are the rows that
-    are merged and written.
+    `_present` are the rows whose values the table has already; they are not written. `_written` are
+    the other rows. `_version` is the state of the static values that `_result` is for.
     """
 
-    def __init__(self, log: StatementLog, table: TableState, brought: StaticValues) -> None:
-        self._log, self._table, self._job_id = log, table, brought.job_id
+    def __init__(self, log: StatementLog, table: TableState, values: StaticValues) -> None:
+        self._log, self._table, self._job_id = log, table, values.job_id
         self._planned = statics_table(table, sets=False)
-        self._kept, self._given = brought.rows, brought.rows.slice(0, 0)
+        self._present, self._written = values.rows, values.rows.slice(0, 0)
         self._merge: KeyedRows | None = None
-        self._met: tuple[int, RowSets] | None = None
+        self._version: tuple[int, RowSets] | None = None
         self._result = ResolvedRows(())
 
     def statement(self) -> Statement:
@@ -102,7 +102,7 @@ class _Brought:
         return Statement("upsert", operations, reads=(), keyed=keyed, rows_at_slot=True)
 
     def _resolve(self, state: Snapshot, _: Mapping[int, FrozenBitMap]) -> ResolvedRows:
-        """Meet a later state, which the statement changes in no other way.
+        """Merge with the values of a later state, which the statement changes in no other way.
 
         Raises ConflictError if the table has other columns or properties for its static values.
         """
@@ -115,14 +115,14 @@ class _Brought:
         planned = self._planned
         if statics.schema != planned.schema or statics.properties != planned.properties:
             raise self._altered()
-        if statics.version == self._met:
+        if statics.version == self._version:
             return self._result
-        unchanged = _unchanged(self._log, self._table, statics, self._kept)
+        unchanged = _unchanged(self._log, self._table, statics, self._present)
         if not unchanged.all():
-            changed = self._kept.filter(pa.array(~unchanged))
-            self._given = pa.concat_tables([self._given, changed])
-            self._kept = self._kept.filter(pa.array(unchanged))
-            merged = upsert.evaluate_upsert(self._log, statics, self._given, self._job_id)
+            changed = self._present.filter(pa.array(~unchanged))
+            self._written = pa.concat_tables([self._written, changed])
+            self._present = self._present.filter(pa.array(unchanged))
+            merged = upsert.evaluate_upsert(self._log, statics, self._written, self._job_id)
             added = (
                 AddedRows(op.rowset, origins=merged.origins.get(op.rowset.object))
                 for op in merged.ops
@@ -131,9 +131,9 @@ class _Brought:
             self._merge = merged.keyed
             self._result = ResolvedRows(tuple(added), merged.rows)
         elif self._merge is not None and state is not None:
-            shown = replace(state, tables={**state.tables, statics.id: statics})
-            self._result = replace(self._merge.resolve(shown, {}), metrics={})
-        self._met = statics.version
+            at_slot = replace(state, tables={**state.tables, statics.id: statics})
+            self._result = replace(self._merge.resolve(at_slot, {}), metrics={})
+        self._version = statics.version
         return self._result
 
     def _altered(self) -> ConflictError:
@@ -179,23 +179,23 @@ def _unchanged(
     log: StatementLog,
     table: TableState,
     statics: TableState,
-    brought: pa.Table,
+    rows: pa.Table,
     *,
     sets: bool = False,
 ) -> NDArray[np.bool_]:
     """Return which rows have the values that are there; NULL counts as one if it `sets` NULL."""
-    given = [each for each in static_fields(table.schema) if each.name in brought.column_names]
-    if not keeps_last(statics, given):
-        return np.zeros(brought.num_rows, np.bool_)
+    columns = [each for each in static_fields(table.schema) if each.name in rows.column_names]
+    if not keeps_last(statics, columns):
+        return np.zeros(rows.num_rows, np.bool_)
     key = key_fields(table.partition_key, table.schema)
     schema = TableSchema(fields=key)
-    wanted = KeySet.of(brought.select(schema.names), schema, repeated=True)
+    wanted = KeySet.of(rows.select(schema.names), schema, repeated=True)
     held = Statics(key, log.view(statics, wanted.keep))
-    known = read_values(log.store, held, given, wanted.keep)
-    keys = [brought[each.name].combine_chunks() for each in key]
-    unchanged = np.ones(brought.num_rows, np.bool_)
-    for column, there in zip(given, known.of_keys(keys), strict=True):
-        new = brought[column.name].combine_chunks()
+    known = read_values(log.store, held, columns, wanted.keep)
+    keys = [rows[each.name].combine_chunks() for each in key]
+    unchanged = np.ones(rows.num_rows, np.bool_)
+    for column, there in zip(columns, known.of_keys(keys), strict=True):
+        new = rows[column.name].combine_chunks()
         same = _same(new, there)
         unchanged &= same if sets else same | np.asarray(pc.is_null(new))
     return unchanged
@@ -240,17 +240,17 @@ def _exact(values: pa.Array) -> pa.Array:
     return values if exact == values.type else values.view(exact)
 
 
-def _exact_type(shown: pa.DataType) -> pa.DataType:
-    if pa.types.is_floating(shown):
-        return pa.int32() if shown.bit_width == 32 else pa.int64()
-    if pa.types.is_map(shown):
-        parts = (_exact_field(each) for each in (shown.key_field, shown.item_field))
+def _exact_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_floating(kind):
+        return pa.int32() if kind.bit_width == 32 else pa.int64()
+    if pa.types.is_map(kind):
+        parts = (_exact_field(each) for each in (kind.key_field, kind.item_field))
         return pa.map_(*parts)
-    if pa.types.is_list(shown):
-        return pa.list_(_exact_field(shown.value_field))
-    if pa.types.is_struct(shown):
-        return pa.struct([_exact_field(each) for each in shown])
-    return shown
+    if pa.types.is_list(kind):
+        return pa.list_(_exact_field(kind.value_field))
+    if pa.types.is_struct(kind):
+        return pa.struct([_exact_field(each) for each in kind])
+    return kind
 
 
 def _exact_field(field: pa.Field) -> pa.Field:

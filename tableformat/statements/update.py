@@ -42,9 +42,9 @@ from colonnade.tableformat.scan.selection import (
     read_selected,
     select_rows,
 )
-from colonnade.tableformat.statements.assignments import Assignments
+from colonnade.tableformat.statements.columns.assignments import Assignments
+from colonnade.tableformat.statements.columns.new_values import assigned
 from colonnade.tableformat.statements.division import held_values
-from colonnade.tableformat.statements.new_values import assigned
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
@@ -111,8 +111,8 @@ def evaluate_update(
         parameters={} if text is None else {"where": text},
     )
     if chosen and any(each.id in values.values for each in statics):
-        brought = _static_values(log, table, chosen, values, job_id)
-        statement = replace(statement, brought=brought)
+        computed = _static_values(log, table, chosen, values, job_id)
+        statement = replace(statement, static_values=computed)
     return statement
 
 

@@ -19,7 +19,7 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.plan import rowset_filter
-from colonnade.tableformat.statements.new_values import NewValues
+from colonnade.tableformat.statements.columns.new_values import NewValues
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
 from colonnade.tableformat.table.opened import OpenTable
@@ -30,14 +30,15 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 
 if TYPE_CHECKING:
     from colonnade.tableformat.compaction import clean
-    from colonnade.tableformat.statements import computed, update
-    from colonnade.tableformat.statements import fill as fills
+    from colonnade.tableformat.statements import update
+    from colonnade.tableformat.statements.columns import computed
+    from colonnade.tableformat.statements.columns import fill as fills
     from colonnade.tableformat.table import alteration
     from colonnade.tableformat.write import replaced_columns
 else:
     clean = later("colonnade.tableformat.compaction.clean")
-    computed = later("colonnade.tableformat.statements.computed")
-    fills = later("colonnade.tableformat.statements.fill")
+    computed = later("colonnade.tableformat.statements.columns.computed")
+    fills = later("colonnade.tableformat.statements.columns.fill")
     update = later("colonnade.tableformat.statements.update")
     alteration = later("colonnade.tableformat.table.alteration")
     replaced_columns = later("colonnade.tableformat.write.replaced_columns")

@@ -17,7 +17,7 @@ from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.given_rows import HELD, batches_of, held_batches
-from colonnade.tableformat.statements.finish import change_of
+from colonnade.tableformat.statements.change import change_of
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
@@ -32,12 +32,11 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 
 if TYPE_CHECKING:
     from colonnade.tableformat.compaction import auto
-    from colonnade.tableformat.statements import append, overwrite, overwrite_partitions
+    from colonnade.tableformat.statements import append, overwrite
 else:
     auto = later("colonnade.tableformat.compaction.auto")
     append = later("colonnade.tableformat.statements.append")
     overwrite = later("colonnade.tableformat.statements.overwrite")
-    overwrite_partitions = later("colonnade.tableformat.statements.overwrite_partitions")
 
 EvaluateAt = Callable[[StatementLog, Snapshot, TableState, str], Statement]
 """Evaluates a statement on a table of a state; the last argument is the prefix of object ids."""
@@ -116,7 +115,7 @@ class Writing(OpenTable, RowMethods):
             rows = batches_of(data, arrow_schema(table.schema))
             if predicate is None:
                 draws = LogDraws(log.plain, at, table, job_id)
-                return append.evaluate_overwrite(log, table, rows, job_id, settings, draws)
+                return overwrite.evaluate_overwrite(log, table, rows, job_id, settings, draws)
             return overwrite.evaluate_overwrite_where(
                 log, table, rows, predicate, job_id, settings, str(where)
             )
@@ -140,9 +139,7 @@ class Writing(OpenTable, RowMethods):
 
         def evaluate(log: StatementLog, _: Snapshot, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data, arrow_schema(table.schema))
-            return overwrite_partitions.evaluate_overwrite_partitions(
-                log, table, rows, job_id, settings
-            )
+            return overwrite.evaluate_overwrite_partitions(log, table, rows, job_id, settings)
 
         return self._overwrite("overwrite", evaluate, commit, None)
 

@@ -11,7 +11,7 @@ import pytest
 
 import colonnade
 from colonnade import ArrowTable
-from colonnade.tableformat.statements import finish
+from colonnade.tableformat.statements import change
 from tests.longevity.__main__ import run
 from tests.longevity.keyed_referee import KEYED, begin, judge
 from tests.longevity.keyed_roles import Tables, batch_of, last_done, send
@@ -40,7 +40,7 @@ def lose_a_row(table: ArrowTable) -> None:
 def share_a_key(table: ArrowTable) -> None:
     nothing = [None, None]
     rows = pa.table({"k": [-1, -1], "n": nothing, "top": nothing, "word": nothing}, table.schema)
-    with patch.object(finish, "compared", lambda statement, *_: statement):
+    with patch.object(change, "compared", lambda statement, *_: statement):
         table.append(rows)
 
 

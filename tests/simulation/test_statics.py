@@ -61,7 +61,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         static_values, "_check_unchanged", lambda *_: None
     ),
     "rows do not look at the slot which values are there": _patched(
-        static_values._Brought, "_resolve", lambda brought, *_: brought._result
+        static_values._SlotMerge, "_resolve", lambda brought, *_: brought._result
     ),
     "the first value of a batch wins": _patched(division, "last_values", _first_values),
     "deleted static values are shown": _deleted_static_values_are_shown,

@@ -24,8 +24,9 @@ from colonnade.manifests.state import columns_fold, fold, table_fold
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.statements import identity_guard
 from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.identity_guard import guarded
-from colonnade.tableformat.statements.statement import Statement, make_change
+from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.epochs import restore
 from colonnade.tableformat.types.given_types import as_table_schema

@@ -234,8 +234,8 @@ def _import_here(target: _Target, source: Source, mode: Mode, design: _Design) -
     with step("import", job.target.name, source.unit, source.total) as advance:
         rows = source.batches(advance)
         entries = write_rows(job, rows, target.location.store, divide=divide)
-    brought = None if division is None else division.brought
-    snapshot = commit_written(job, entries, target.log, target.base, fresh=True, statics=brought)
+    statics = None if division is None else division.static_values
+    snapshot = commit_written(job, entries, target.log, target.base, fresh=True, statics=statics)
     compact_after(target.log, snapshot, job.target.table)
     return ImportFacts(
         table=target.location.url,

@@ -36,12 +36,12 @@ from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.write.fills import asked_rowsets
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.scan.plan import rowset_filter
-from colonnade.tableformat.statements.fill import FilledRowSet
-from colonnade.tableformat.statements.update import in_place
-from colonnade.tableformat.statements.written_columns import (
+from colonnade.tableformat.statements.columns.fill import FilledRowSet
+from colonnade.tableformat.statements.columns.written_columns import (
     decode_columns,
     encode_rowsets,
 )
+from colonnade.tableformat.statements.update import in_place
 from colonnade.tableformat.write.constraints import are_decided_by
 from colonnade.tableformat.write.job import WriteJob
 

@@ -31,19 +31,19 @@ from colonnade.spark_ext.planner.write.base import require_seen
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.compaction.clean import clean_table
-from colonnade.tableformat.statements.fill import (
+from colonnade.tableformat.statements.columns.fill import (
     Fill,
     fill_parameters,
     fill_target,
     with_columns,
 )
-from colonnade.tableformat.statements.fill_job import (
+from colonnade.tableformat.statements.columns.fill_job import (
     FillJob,
     UnfilledError,
     decode_filled,
     leave_to_engine,
 )
-from colonnade.tableformat.statements.written_columns import encode_rowsets, task_rowsets
+from colonnade.tableformat.statements.columns.written_columns import encode_rowsets, task_rowsets
 from colonnade.tableformat.table.computed_columns import NewColumn
 from colonnade.tableformat.write.job import plan_write
 

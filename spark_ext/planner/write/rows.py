@@ -28,11 +28,11 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
-from colonnade.spark_ext.planner.write.statics import bringing, divided_reports
+from colonnade.spark_ext.planner.write.statics import divided_reports, with_statics
 from colonnade.spark_ext.planner.write.told import telling
 from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
-from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,
@@ -65,8 +65,8 @@ def commit_rows(request: CommitRows) -> Committed:
 
     try:
         sets = request.kind == "update"
-        brought = bringing(telling(changed, request.told), job, statics, sets=sets)
-        return commit(job, base, brought)
+        told = telling(changed, request.told)
+        return commit(job, base, with_statics(told, job, statics, sets=sets))
     except ColumnConflictError as conflict:
         return Committed(refused=conflict.message)
 
@@ -116,7 +116,7 @@ def commit_overwrite(request: CommitOverwrite) -> Committed:
         found = found_overwrite(log, table, reports, entries, read, job.parameters)
         return inserting(_with_statics(found, table), job.settings)
 
-    return commit(job, base, bringing(overwritten, job, statics, sets=False))
+    return commit(job, base, with_statics(overwritten, job, statics, sets=False))
 
 
 def _planned(request: Commit) -> tuple[WriteJob, Snapshot]:

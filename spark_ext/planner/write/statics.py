@@ -62,15 +62,15 @@ def statics_task(job: WriteJob, table: TableState | None, given: TableSchema) ->
     """
     schema, key = _design(job, table)
     names = {name.casefold() for name in given.names}
-    brought = [each for each in static_fields(schema) if each.name.casefold() in names]
-    if not brought:
+    columns = [each for each in static_fields(schema) if each.name.casefold() in names]
+    if not columns:
         return None
     distinct, nulls = True, False
     if table is not None and job.create is None:
         statics = statics_table(table, sets=False)
-        distinct = keeps_last(statics, brought)
-        nulls = any(policy_of(statics).mode(each) == REPLACE for each in brought)
-    fields = (*key_fields(key, schema), *brought)
+        distinct = keeps_last(statics, columns)
+        nulls = any(policy_of(statics).mode(each) == REPLACE for each in columns)
+    fields = (*key_fields(key, schema), *columns)
     return StaticsTask(TableSchema(fields=fields), len(key), distinct, nulls)
 
 
@@ -99,10 +99,10 @@ def divided_reports(messages: Sequence[str]) -> tuple[list[str], ReportedStatics
     return own, ReportedStatics(columns, tuple(entries), updated)
 
 
-def bringing(
+def with_statics(
     reported: Reported, job: WriteJob, statics: ReportedStatics, *, sets: bool
 ) -> Reported:
-    """Return what a job did, with the static values that its rows brought.
+    """Return what a job did, with the static values that its rows had.
 
     `sets` says that the job set them, also to NULL; then the rows of a key must agree. Reads the
     values. Raises the errors of `agreed_values`, CorruptionError and StoreError.
@@ -115,7 +115,7 @@ def bringing(
         updated = own.counts.rows_updated + statics.updated
         return replace(
             own,
-            brought=_values(log, table, job, statics, sets),
+            static_values=_values(log, table, job, statics, sets),
             counts=replace(own.counts, rows_updated=updated),
         )
 
@@ -128,12 +128,12 @@ def _values(
     known = {each.id: each for each in table.schema.fields}
     fields = tuple(known[each] for each in statics.columns)
     key = key_fields(table.partition_key, table.schema)
-    brought = fields[len(key) :]
+    columns = fields[len(key) :]
     rows = _rows(log, table, job, statics, fields)
     if sets:
-        return agreed_values(table, rows, brought, job.job_id)
-    if keeps_last(statics_table(table, sets=False), brought):
-        rows, _ = last_values(rows, key, brought, nulls=False)
+        return agreed_values(table, rows, columns, job.job_id)
+    if keeps_last(statics_table(table, sets=False), columns):
+        rows, _ = last_values(rows, key, columns, nulls=False)
     return StaticValues(rows, job.job_id)
 
 

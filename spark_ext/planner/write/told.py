@@ -9,10 +9,9 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.planner.messages.clauses import Clause, Told
 from colonnade.tableformat.statements.commit import Reported
-from colonnade.tableformat.statements.shown import LONGEST, shortened
-from colonnade.tableformat.statements.statement import Statement
+from colonnade.tableformat.statements.statement import LONGEST_TEXT, Statement, shortened
 
-_LIMITS = (LONGEST, 200, 40)
+_LIMITS = (LONGEST_TEXT, 200, 40)
 """The most characters of each text of a clause; the first that keeps all clauses short enough."""
 
 
@@ -35,7 +34,7 @@ def _text(said: str | tuple[Clause, ...]) -> str:
         return said
     for limit in _LIMITS:
         clauses = [_shown(each, limit) for each in said]
-        if len(text := json.dumps(clauses, ensure_ascii=False)) <= LONGEST:
+        if len(text := json.dumps(clauses, ensure_ascii=False)) <= LONGEST_TEXT:
             return text
     return json.dumps([{"clauses": len(said)}])
 

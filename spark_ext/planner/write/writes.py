@@ -47,7 +47,7 @@ from colonnade.spark_ext.planner.write.expiry import require_expiring
 from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
-from colonnade.spark_ext.planner.write.statics import bringing, divided_reports, statics_task
+from colonnade.spark_ext.planner.write.statics import divided_reports, statics_task, with_statics
 from colonnade.spark_ext.planner.write.told import telling
 from colonnade.spark_ext.table_design import TableDesign, refuse_other_case
 from colonnade.spark_ext.types import from_json
@@ -191,7 +191,7 @@ def commit_write(request: CommitWrite) -> Committed:
         reported = partial(changed_rows, kind="merge", reports=inserted, filters=None, keys=merged)
     try:
         said = telling(reported, request.told)
-        return commit(job, base, bringing(said, job, statics, sets=False))
+        return commit(job, base, with_statics(said, job, statics, sets=False))
     except RepeatedMatchError as error:
         return Committed(refused=error.message)
 

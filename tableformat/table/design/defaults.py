@@ -18,7 +18,7 @@ from colonnade.manifests.model.schema import ColumnDefault, SchemaField, type_te
 from colonnade.tableformat.predicate.expressions import Constant
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.sql import parse_value
-from colonnade.tableformat.statements.constant_value import constant_value
+from colonnade.tableformat.statements.columns.constant_value import constant_value
 from colonnade.tableformat.table.design.default_sql import default_sql
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.stored_value import stored_value

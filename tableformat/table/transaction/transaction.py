@@ -43,12 +43,15 @@ from colonnade.tableformat.scan.given_rows import batches_of
 from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.reads import TableReads
-from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
+from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.change import complete_in_transaction
 from colonnade.tableformat.statements.commit import Reported
-from colonnade.tableformat.statements.finish import finished_in_transaction
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
-from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
-from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
+from colonnade.tableformat.statements.overwrite import (
+    evaluate_overwrite,
+    evaluate_overwrite_partitions,
+    evaluate_overwrite_where,
+)
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.table.creation import ChangedTypes, designed
@@ -251,7 +254,7 @@ class ArrowTransaction:
         try:
             with self._removals_are_conflicts():
                 log = self._log_for(state)
-                return finished_in_transaction(evaluate(log, state), log, state)
+                return complete_in_transaction(evaluate(log, state), log, state)
         except ColonnadeError:
             # The error may tell something of any row, such as that its key exists.
             self._note_read(TableRead(table))

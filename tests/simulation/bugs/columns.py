@@ -15,8 +15,8 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset import adapt
 from colonnade.tableformat.rowset.column import StoredColumn
-from colonnade.tableformat.statements import assignments
-from colonnade.tableformat.statements.fill import Fill
+from colonnade.tableformat.statements.columns import assignments
+from colonnade.tableformat.statements.columns.fill import Fill
 from colonnade.tableformat.table import writing
 from colonnade.tableformat.table.alteration import commit as alteration_commit
 from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows

@@ -10,7 +10,7 @@ import pyarrow as pa
 from colonnade.manifests.commit import column_conflicts
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.rowset import adapt
-from colonnade.tableformat.statements import fill
+from colonnade.tableformat.statements.columns import fill
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
 from tests.simulation.actors.filler import Filler

@@ -29,7 +29,7 @@ from colonnade.manifests.model.entries import DeletionVectorEntry, PartitionValu
 from colonnade.manifests.model.operations import AddCheck, Compaction, ReplaceColumn
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.statements import overwrite_partitions, update
+from colonnade.tableformat.statements import overwrite, update
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.every import RULED, SORTED
@@ -221,7 +221,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "an overwrite of partitions overlooks rows of other layouts",
-        lambda: patch.object(overwrite_partitions, "_may_be_overwritten", _only_own_layout),
+        lambda: patch.object(overwrite, "_may_be_overwritten", _only_own_layout),
         actors=PARTITIONED,
     ),
     Bug(

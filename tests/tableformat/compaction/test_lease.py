@@ -32,8 +32,8 @@ from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.selection import select_rows
+from colonnade.tableformat.statements.change import change_of
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.finish import change_of
 from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease
 

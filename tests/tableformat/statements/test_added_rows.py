@@ -12,7 +12,7 @@ import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.statements.added_rows import write_added
+from colonnade.tableformat.statements.append import write_added
 from tests.tableformat.statements.tables import log_of, made, rows
 
 JOB = "0123456789abcdef"
@@ -51,7 +51,7 @@ def test_values_of_identity_columns_come_from_the_draws_that_are_given(tmp_path:
     table = colonnade.create(tmp_path / "t", columns, identity=identity)
     draws, batches = Counted(), pa.table({"v": ["a", "b"]}).to_batches()
     added = write_added(log_of(table), table._state, batches, JOB, None, "append", draws=draws)
-    assert (added.count, added.brought, draws.draws) == (2, None, 1)
+    assert (added.count, added.static_values, draws.draws) == (2, None, 1)
     assert table._state.identities == ()
 
 
@@ -68,5 +68,5 @@ def test_static_values_leave_their_rows(tmp_path: Path) -> None:
     given = pa.table({"k": ["a"], "id": [1], "owner": ["ann"]}).to_batches()
     added = write_added(log_of(table), table._state, given, JOB, None, "append")
     assert added.own.schema.names == ("k", "id")
-    assert added.brought is not None
-    assert added.brought.rows.to_pylist() == [{"k": "a", "owner": "ann"}]
+    assert added.static_values is not None
+    assert added.static_values.rows.to_pylist() == [{"k": "a", "owner": "ann"}]

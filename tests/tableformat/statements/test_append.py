@@ -8,7 +8,8 @@ import pytest
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
+from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.overwrite import evaluate_overwrite
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.tableformat.statements.tables import log_of, made, rows
 

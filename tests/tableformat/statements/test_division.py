@@ -33,7 +33,7 @@ def test_the_last_value_of_each_key_that_is_not_null_counts(tmp_path: Path) -> N
     own = found.rows(rows)
     assert own is not None
     assert own.column_names == ["at", "site"]
-    brought = found.brought
+    brought = found.static_values
     assert brought is not None
     assert brought.rows.to_pydict() == {"site": [1, 2], "owner": ["b", "c"]}
 
@@ -46,7 +46,7 @@ def test_a_million_rows_hold_one_value_for_each_key(tmp_path: Path) -> None:
         part = pa.record_batch([sites, sites, values], names=["site", "at", "owner"])
         assert [each.num_rows for each in found.batches([part])] == [50_000]
         assert sum(each.num_rows for each in found._held) <= 70_000 + 50_000
-    brought = found.brought
+    brought = found.static_values
     assert brought is not None
     wanted = [str(999_990 + site) for site in range(10)]
     assert sorted(brought.rows["owner"].to_pylist()) == wanted
@@ -55,7 +55,7 @@ def test_a_million_rows_hold_one_value_for_each_key(tmp_path: Path) -> None:
 def test_rows_of_keys_and_static_values_alone_are_no_rows_of_the_table(tmp_path: Path) -> None:
     found = division(tmp_path / "t")
     assert found.rows(pa.table({"site": [3], "tag": ["x"]})) is None
-    brought = found.brought
+    brought = found.static_values
     assert brought is not None
     assert brought.rows.to_pydict() == {"site": [3], "tag": ["x"]}
 

@@ -10,8 +10,9 @@ import pytest
 import colonnade
 from colonnade import ArrowTable, ConflictError, IdentityColumn
 from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.identity_guard import guarded
-from colonnade.tableformat.statements.statement import Statement, make_change
+from colonnade.tableformat.statements.statement import Statement
 from tests.tableformat.statements.tables import log_of
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])

@@ -22,8 +22,9 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import open_store
+from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.reported import TaskReport, decode_report, reported_statement
-from colonnade.tableformat.statements.statement import Statement, make_change, write_batches
+from colonnade.tableformat.statements.statement import Statement, write_batches
 from colonnade.tableformat.write.run import encode_entries
 from tests.log_samples import entry
 

@@ -16,13 +16,15 @@ from colonnade.manifests.model.entries import ByteCheck, ColumnReplacement, Dele
 from colonnade.manifests.model.operations import AddRowSet, ReplaceColumn, RowKind, Txn
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.statements.change import is_done, make_change
 from colonnade.tableformat.statements.statement import (
+    LONGEST_TEXT,
     RowCounts,
     Statement,
     find_deleted_rows,
-    is_done,
-    make_change,
     row_statement,
+    short_texts,
+    shortened,
     write_batches,
 )
 from colonnade.tableformat.write.settings import CommitSettings
@@ -177,3 +179,16 @@ def test_rows_of_a_failed_write_are_removed() -> None:
     [written] = write_batches(table._log, table._state, JOB, rows(1, 2).to_batches())
     assert written.rows == 2
     assert pa.schema(SCHEMA).names == [field.name for field in table._state.schema.fields]
+
+
+@given(st.text(max_size=40), st.integers(1, 30))
+def test_a_text_is_as_long_as_allowed_or_ends_with_an_ellipsis(text: str, limit: int) -> None:
+    found = shortened(text, limit)
+    assert len(found) <= limit
+    assert found == text if len(text) <= limit else found == text[: limit - 1] + "…"
+
+
+def test_each_parameter_has_its_own_limit() -> None:
+    found = short_texts({"where": "a" * LONGEST_TEXT, "set": "b" * (LONGEST_TEXT + 1)})
+    assert found["where"] == "a" * LONGEST_TEXT
+    assert found["set"] == "b" * (LONGEST_TEXT - 1) + "…"

@@ -284,7 +284,7 @@ def evolving(table: ArrowTable, rows: pa.Table) -> Callable[[], Snapshot]:
     job = plan_write(location, wider, "append").with_columns(base, columns)
     division = Division(wider.tables[found.id], job.job_id)
     entries = write_rows(job, division.batches(rows.to_batches()), log.store)
-    brought = division.brought
+    brought = division.static_values
     return lambda: commit_written(job, entries, log, base, fresh=True, statics=brought)
 
 

@@ -8,7 +8,7 @@ import pytest
 from colonnade import ArrowDatabase, ArrowTable
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.statements import finish
+from colonnade.tableformat.statements import change
 
 SCHEMA = pa.schema([("a", pa.float64()), ("b", pa.string())])
 
@@ -17,7 +17,7 @@ def careless(monkeypatch: pytest.MonkeyPatch) -> tuple[ArrowDatabase, ArrowTable
     """A table with a key, and a writer that compares nothing."""
     store = MemoryStore()
     database = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
-    monkeypatch.setattr(finish, "finished", lambda statement, *_: statement)
+    monkeypatch.setattr(change, "complete", lambda statement, *_: statement)
     return database, database.create_table("t", SCHEMA, primary_key=["a", "b"])
 
 

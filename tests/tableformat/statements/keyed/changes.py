@@ -8,7 +8,7 @@ from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.statements.added_rows import write_added
+from colonnade.tableformat.statements.append import write_added
 from colonnade.tableformat.statements.statement import Statement, inserting, row_statement
 from tests.keyed_world import KeyedWorld, random_rows, table_of
 from tests.merge_model import Row

@@ -12,8 +12,7 @@ from colonnade import AlterProperties, ArrowTable, DropPrimaryKey, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_job_id
 from colonnade.tableformat.statements.append import evaluate_append
-from colonnade.tableformat.statements.finish import finished
-from colonnade.tableformat.statements.statement import make_change
+from colonnade.tableformat.statements.change import complete, make_change
 from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, log_of, made
@@ -84,7 +83,7 @@ def planned_append(table: ArrowTable, policy: OnDuplicate, new: pa.Table) -> Cal
     base, job_id = table._refresh(), new_job_id()
     settings = WriteSettings(on_duplicate=policy)
     found = evaluate_append(log_of(table), table._state, new.to_batches(), job_id, settings)
-    change = make_change(finished(found, log_of(table), table._state), table._state, job_id)
+    change = make_change(complete(found, log_of(table), table._state), table._state, job_id)
     return lambda: table._log.commit(change, base)
 
 

@@ -24,11 +24,10 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, hold_delet
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.tableformat.compaction import run as compaction
 from colonnade.tableformat.compaction.job import CompactionJob
-from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.change import complete, make_change
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed import upsert
 from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
-from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.epochs.erase import erase
 from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -140,7 +139,7 @@ class Run:
             settings = WriteSettings(on_duplicate=mode)
             statement = written(log, state, job_id, parts, columns, settings)
         try:
-            statement = finished(statement, log, state)
+            statement = complete(statement, log, state)
         except InvalidInputError:
             assert mode == "error"
             assert not self.world.insert(rows, mode)

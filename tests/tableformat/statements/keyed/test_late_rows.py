@@ -15,10 +15,9 @@ from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import SetProperties
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.change import complete, make_change
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
 from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
-from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.alteration import (
     AlterProperties,
     DropPrimaryKey,
@@ -112,7 +111,7 @@ def test_an_upsert_that_meets_a_deletion_at_its_slot_leaves_its_late_rows_out(ro
     if road == "upsert":
         statement = evaluate_upsert(log_of(table), table._state, batch, new_job_id())
         planned = make_change(
-            finished(statement, log_of(table), table._state), table._state, new_job_id()
+            complete(statement, log_of(table), table._state), table._state, new_job_id()
         )
         another(table).delete_keys(keys((1, 7), (2, 7)))
         log.commit(planned, base)
@@ -148,7 +147,7 @@ def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() ->
         log_of(table), table._state, keys((1, 7), (2, 7), (3, 7)), new_job_id()
     )
     planned = make_change(
-        finished(statement, log_of(table), table._state), table._state, new_job_id()
+        complete(statement, log_of(table), table._state), table._state, new_job_id()
     )
     another(table).upsert(data((2, 6, "older"), (3, 8, "newer")))
     with pytest.raises(ConflictError, match="Keys that the statement inserts were added"):
@@ -252,7 +251,7 @@ def test_a_change_of_the_sequence_while_keys_are_deleted_is_a_conflict() -> None
     base, log = table._refresh(), table._log
     statement = evaluate_delete_keys(log_of(table), table._state, keys((1, 7)), new_job_id())
     planned = make_change(
-        finished(statement, log_of(table), table._state), table._state, new_job_id()
+        complete(statement, log_of(table), table._state), table._state, new_job_id()
     )
     operation = SetProperties(table=table._state.id, set={}, remove=("sequence",))
     log.commit(Change(new_transaction_id(), "alter", (operation,)), base)

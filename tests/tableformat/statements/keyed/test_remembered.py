@@ -13,9 +13,8 @@ import pytest
 from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.change import complete, make_change
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
-from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.alteration import (
     AddColumn,
     AlterProperties,
@@ -104,7 +103,7 @@ def test_keys_are_deleted_beside_a_compaction_of_tombstones_in_one_try() -> None
         table.delete_keys(keys((number, 7)))
     log, base = table._log, table._refresh()
     statement = evaluate_delete_keys(log_of(table), table._state, keys((1, 9)), "0" * 16)
-    planned = make_change(finished(statement, log_of(table), table._state), table._state, "0" * 16)
+    planned = make_change(complete(statement, log_of(table), table._state), table._state, "0" * 16)
     compact(table)
     log.commit(planned, base)
     assert tombstones(table) == [3, 1]

@@ -41,7 +41,7 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
 
   /**
    * Prepares the tasks of a query. Each returns a report as {@code
-   * tableformat/statements/written_columns.py} reads it. No reader sees the columns before a commit.
+   * tableformat/statements/columns/written_columns.py} reads it. No reader sees the columns before a commit.
    *
    * @param jobJson the job, whose columns are written
    * @param rowsetsJson a list of {"id", "rows", "live", "cuts"}

@@ -26,8 +26,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.progress import step
-from colonnade.tableformat.statements.shown import shown
-from colonnade.tableformat.statements.statement import row_statement
+from colonnade.tableformat.statements.statement import row_statement, short_texts
 from colonnade.tableformat.write.job import WriteJob
 
 ROUNDS = 5
@@ -138,7 +137,7 @@ class Fill:
             job.transaction,
             self._plan.operation,
             (*altered, *commit._operations(table), *job.end_of_lease()),
-            {**shown(parameters), **commit._parameters()},
+            {**short_texts(parameters), **commit._parameters()},
             expect_epoch=commit.expect_epoch,
             job_id=job.job_id,
             fresh=True,

@@ -27,7 +27,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import shown_count
-from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.reported import Rows
 from colonnade.tableformat.write.job import WriteJob
 

@@ -16,12 +16,12 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.statements.reported import encode_rows
-from colonnade.tableformat.statements.written_columns import (
+from colonnade.tableformat.statements.columns.written_columns import (
     decode_columns,
     encode_rowsets,
     task_rowsets,
 )
+from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.replaced_columns import WritePlace, write_replacement

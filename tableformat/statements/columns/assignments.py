@@ -21,7 +21,7 @@ from colonnade.tableformat.predicate.bound import BoundColumn
 from colonnade.tableformat.predicate.builder import as_column
 from colonnade.tableformat.predicate.expressions import Column
 from colonnade.tableformat.predicate.sql import parse_value
-from colonnade.tableformat.statements.constant_value import constant_value
+from colonnade.tableformat.statements.columns.constant_value import constant_value
 from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform

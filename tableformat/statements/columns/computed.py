@@ -17,9 +17,9 @@ from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.selection import select_rows
-from colonnade.tableformat.statements.assignments import parse_assignments
-from colonnade.tableformat.statements.fill import FilledRowSet
-from colonnade.tableformat.statements.new_values import NewValues, assigned
+from colonnade.tableformat.statements.columns.assignments import parse_assignments
+from colonnade.tableformat.statements.columns.fill import FilledRowSet
+from colonnade.tableformat.statements.columns.new_values import NewValues, assigned
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.replaced_columns import WritePlace
 

@@ -18,7 +18,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.selection import Selection, selected_numbers
-from colonnade.tableformat.statements.assignments import Assignments
+from colonnade.tableformat.statements.columns.assignments import Assignments
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.constraints import BoundConstraint, check_rows
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement

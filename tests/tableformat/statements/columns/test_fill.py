@@ -12,7 +12,7 @@ from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
-from colonnade.tableformat.statements.fill import ROUNDS
+from colonnade.tableformat.statements.columns.fill import ROUNDS
 from tests.tableformat.statements.tables import another, filled, made, rows
 
 

@@ -1,14 +1,17 @@
-"""Enforce what a table promises, and make a change of a statement: the last step before a commit.
+"""Make a change of a statement, so that it keeps what its table promises: the step before a commit.
 
 Every statement passes through this module, from Python and from Spark, whatever its kind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import id_ranges
+from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation
@@ -16,7 +19,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.keyed.unique import compared, compared_once
-from colonnade.tableformat.statements.statement import Statement, is_done, make_change
+from colonnade.tableformat.statements.statement import Statement, short_texts
 from colonnade.tableformat.statements.static_values import with_static_values
 from colonnade.tableformat.write.run import dated
 from colonnade.tableformat.write.settings import CommitSettings
@@ -38,10 +41,10 @@ def change_of(
 
     `ended` are the operations that end a lease. With them, or if the statement `creates` its table,
     there is always something to commit. `transaction` is the id of the change if it may have been
-    sent before. Raises the errors of `finished`, and ConflictError when there is nothing to commit,
+    sent before. Raises the errors of `complete`, and ConflictError when there is nothing to commit,
     but the database is expected at another epoch.
     """
-    statement = finished(statement, log, table)
+    statement = complete(statement, log, table)
     if not (ended or creates) and is_done(statement, commit, log.plain, base):
         return None
     change = make_change(statement, table, job_id, commit, transaction)
@@ -53,7 +56,7 @@ def change_of(
     )
 
 
-def finished(statement: Statement, log: StatementLog, table: TableState) -> Statement:
+def complete(statement: Statement, log: StatementLog, table: TableState) -> Statement:
     """Return a statement on a state of a table as it can be committed by itself.
 
     Its new RowSets say when their rows were written, where that decides when they expire. It gives
@@ -68,7 +71,7 @@ def finished(statement: Statement, log: StatementLog, table: TableState) -> Stat
     return compared(guarded(statement, log.store, own), log, own)
 
 
-def finished_in_transaction(
+def complete_in_transaction(
     statement: Statement, log: StatementLog, table: TableState
 ) -> Statement:
     """Return a statement as a transaction can join it with its other statements.
@@ -100,3 +103,56 @@ def _drop_all(log: Log, table: TableState) -> DropRowSet:
     return DropRowSet(
         table=table.id, rowsets=id_ranges(log.rowsets.read_entries(table).ids.tolist())
     )
+
+
+def make_change(
+    statement: Statement,
+    table: TableState,
+    job_id: str,
+    settings: CommitSettings | None = None,
+    transaction: str | None = None,
+) -> Change:
+    """Return a statement on a table as a change, with the id `transaction` if it is given."""
+    chosen = settings or CommitSettings()
+    parts = [each for each in (statement, statement.statics) if each is not None]
+    return Change(
+        transaction or new_transaction_id(),
+        statement.operation,
+        (*(op for each in parts for op in each.ops), *chosen._operations(table.id)),
+        {**short_texts(statement.parameters), **chosen._parameters()},
+        rows=tuple(row for each in parts for row in each.rows),
+        reads=tuple(read for each in parts for read in each.reads),
+        keys=tuple(guard for each in parts for guard in each.keys),
+        metrics={} if statement.is_plain else statement.counts.metrics(),
+        expect_epoch=chosen.expect_epoch,
+        job_id=job_id,
+        fresh=transaction is None,
+        keyed=tuple(each.keyed for each in parts if each.keyed is not None),
+        origins=_origins(parts),
+    )
+
+
+def _origins(parts: Iterable[Statement]) -> dict[str, tuple[RowOrigins, ...]]:
+    """Return which rows the rows of new RowSets replace, in order, by table."""
+    found: dict[str, tuple[RowOrigins, ...]] = {}
+    for each in parts:
+        ops = [op for op in each.ops if isinstance(op, AddRowSet)]
+        if ops and any(origins.data for origins in each.origins.values()):
+            found[ops[0].table] = tuple(
+                each.origins.get(op.rowset.object) or RowOrigins(op.rowset.rows) for op in ops
+            )
+    return found
+
+
+def is_done(
+    statement: Statement, settings: CommitSettings | None, log: Log, base: Snapshot
+) -> bool:
+    """Return whether a statement on a table of `base` has nothing to commit, not even a batch.
+
+    Raises ConflictError when it has nothing to commit, but expects the database at another epoch.
+    """
+    chosen = settings or CommitSettings()
+    if not statement.is_empty or chosen.batch is not None:
+        return False
+    log.expect(statement.operation, chosen.expect_epoch, base)
+    return True

@@ -11,8 +11,8 @@ from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.statements.fill import FilledRowSet, FillPlan, with_columns
-from colonnade.tableformat.statements.written_columns import decode_columns
+from colonnade.tableformat.statements.columns.fill import FilledRowSet, FillPlan, with_columns
+from colonnade.tableformat.statements.columns.written_columns import decode_columns
 from colonnade.tableformat.write.job import WriteJob
 
 

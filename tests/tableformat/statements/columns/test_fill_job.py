@@ -14,22 +14,22 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.statements.computed import ComputedWriter, by_function
-from colonnade.tableformat.statements.fill import (
+from colonnade.tableformat.statements.columns.computed import ComputedWriter, by_function
+from colonnade.tableformat.statements.columns.fill import (
     Fill,
     FillPlan,
     fill_parameters,
     fill_target,
     with_columns,
 )
-from colonnade.tableformat.statements.fill_job import (
+from colonnade.tableformat.statements.columns.fill_job import (
     FillJob,
     UnfilledError,
     decode_filled,
     leave_to_engine,
 )
+from colonnade.tableformat.statements.columns.written_columns import encode_rowsets, task_rowsets
 from colonnade.tableformat.statements.reported import encode_rows
-from colonnade.tableformat.statements.written_columns import encode_rowsets, task_rowsets
 from colonnade.tableformat.table.computed_columns import NewColumn
 from colonnade.tableformat.types.given_types import as_column
 from colonnade.tableformat.write.job import plan_write

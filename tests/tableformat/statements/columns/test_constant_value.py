@@ -10,7 +10,7 @@ import pytest
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.tableformat.statements.constant_value import constant_value
+from colonnade.tableformat.statements.columns.constant_value import constant_value
 from tests.default_values import TYPES, values
 from tests.strategies import identical
 

@@ -12,8 +12,8 @@ from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
-from colonnade.tableformat.statements.assignments import parse_assignments
-from colonnade.tableformat.statements.new_values import assigned
+from colonnade.tableformat.statements.columns.assignments import parse_assignments
+from colonnade.tableformat.statements.columns.new_values import assigned
 from tests.tableformat.statements.tables import made, rows
 
 COUNT = 12
