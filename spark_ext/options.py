@@ -147,7 +147,9 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
         timestamp_ms(timestamp)
     schema_epoch = _integer("schemaEpoch", given.get("schemaepoch"), 0)
     seen_at = given.get("seenat")
-    if seen_at is not None and seen_at.strip().casefold() != NOW:
+    if seen_at is not None and seen_at.strip().casefold() == NOW:
+        seen_at = NOW
+    elif seen_at is not None:
         timestamp_ms(seen_at)
     where = given.get("where")
     return ReadOptions(path, epoch, tag, timestamp, schema_epoch, where, storage, seen_at)

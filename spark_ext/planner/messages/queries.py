@@ -34,15 +34,13 @@ class Load(Question):
 class LoadedTable(Message):
     """A table, and the `view` that later requests return, at the time of the query.
 
-    A statement that changes rows sees the table at the time `decided` instead, on which more than
-    one clock agrees. `columns` is the Spark schema. `pinned` says whether the options named an
-    epoch, a tag or a time, and `seen_at` is the option of this name.
+    `columns` is the Spark schema. `pinned` says whether the options named an epoch, a tag or a
+    time, and `seen_at` is the option of this name.
     """
 
     path: str
     name: str
     view: NamedView
-    decided: int | None
     seen_at: str | None
     pinned: bool
     columns: str

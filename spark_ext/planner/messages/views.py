@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from colonnade.manifests.clock import AgreedTime
 from colonnade.spark_ext.planner.messages.base import Message
 from colonnade.spark_ext.planner.messages.changes import Change
 
@@ -28,9 +29,11 @@ class NamedView(Message):
 
     `schema_epoch` is another epoch whose columns the table has. `evolving` are rows whose columns
     it has. `now` is the time of the query in ms since 1970 UTC, which says what has expired; None
-    if nothing can. At `values_at`, a time too, all stored rows are read, without the values that
-    have expired then. `rowsets` are the ids of the only RowSets to read. `whole` is the number of
-    tasks, where each reads whole RowSets (`divide_by_rowset`).
+    if nothing can. `agreed` is the time of a statement that changes the table, from its scan to its
+    commit; None if nothing can expire, or if the read names a state or a time. At `values_at`, a
+    time too, all stored rows are read, without the values that have expired then. `rowsets` are the
+    ids of the only RowSets to read. `whole` is the number of tasks, where each reads whole RowSets
+    (`divide_by_rowset`).
     """
 
     url: str
@@ -40,6 +43,7 @@ class NamedView(Message):
     epoch: int
     schema_epoch: int | None = None
     now: int | None = None
+    agreed: AgreedTime | None = None
     values_at: int | None = None
     evolving: RowsToWrite | None = None
     rowsets: tuple[int, ...] | None = None

@@ -161,8 +161,8 @@ class CanDelete(Question):
 class DeleteWhere(Request):
     """Delete the rows of the table at `path` that `filters` select, at the state `seen`.
 
-    `options` are those of the statement, and `query` is as in `Load`. The epoch is committed under
-    the id `transaction`, which the jar makes for this request.
+    `options` are those of the statement. The epoch is committed under the id `transaction`, which
+    the jar makes for this request.
     """
 
     path: str
@@ -171,28 +171,26 @@ class DeleteWhere(Request):
     options: Mapping[str, str]
     told: Told = Told()
     transaction: str
-    query: int | None = None
 
 
 class ColumnsGiven(Question):
     """Ask how Spark analyzes an append of rows for which the user gave the columns `names`.
 
-    `path`, `seen`, `options` and `query` are those of `PlanWrite`.
+    `path`, `seen` and `options` are those of `PlanWrite`.
     """
 
     path: str
     seen: NamedView
     names: tuple[str, ...]
     options: Mapping[str, str]
-    query: int | None = None
 
 
 class MergeByKey(Question):
     """Ask how Spark analyzes a MERGE that finds its rows by the primary key, without a join.
 
-    `path`, `seen`, `options` and `query` are those of `PlanWrite`. The MERGE compares the columns
-    `keys`, and sets the columns `names`, which include them. What its source reads takes `bytes`,
-    and `most` is the setting of the most bytes, or None.
+    `path`, `seen` and `options` are those of `PlanWrite`. The MERGE compares the columns `keys`,
+    and sets the columns `names`, which include them. What its source reads takes `bytes`, and
+    `most` is the setting of the most bytes, or None.
     """
 
     path: str
@@ -202,7 +200,6 @@ class MergeByKey(Question):
     bytes: int
     most: str | None
     options: Mapping[str, str]
-    query: int | None = None
 
 
 class AnalyzedRows(Message):
@@ -224,7 +221,6 @@ class ExpiringRows(Question):
     path: str
     seen: NamedView
     options: Mapping[str, str]
-    query: int | None = None
 
 
 class Expiring(Message):

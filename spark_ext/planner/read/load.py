@@ -46,7 +46,7 @@ def load(request: Load) -> LoadedTable:
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
-    location, snapshot, table, now = SNAPSHOTS.find(
+    found = SNAPSHOTS.find(
         place(read.path, read.storage),
         read.epoch,
         at_ms,
@@ -54,13 +54,10 @@ def load(request: Load) -> LoadedTable:
         request.query,
         read.seen_at,
     )
+    location, table = found.location, found.table
     if request.statics:
         table = require_statics(table)
         location = replace(location, table=table.name)
-    pinned = (read.epoch, at_ms, read.tag) != (None, None, None)
-    decided = now
-    if not pinned and read.seen_at is None:
-        decided = SNAPSHOTS.decided_ms(location.store, snapshot, table, request.query)
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return LoadedTable(
         path=location.url,
@@ -68,15 +65,15 @@ def load(request: Load) -> LoadedTable:
         view=NamedView(
             url=location.store.url,
             options=location.store.address.options or "",
-            database=snapshot.database,
+            database=found.state.database,
             table=table.id,
-            epoch=snapshot.epoch,
+            epoch=found.state.epoch,
             schema_epoch=read.schema_epoch,
-            now=now,
+            now=found.now,
+            agreed=found.agreed,
         ),
-        decided=decided,
         seen_at=read.seen_at,
-        pinned=pinned,
+        pinned=(read.epoch, at_ms, read.tag) != (None, None, None),
         **_described(table, shown),
     )
 

@@ -85,6 +85,21 @@ class _Head(NamedTuple):
     changes: int
 
 
+class Found(NamedTuple):
+    """A table in a state, and when it is read.
+
+    `now` is the time of a query in ms since 1970 UTC, and `agreed` that of a statement that writes
+    to the table. Both are None if nothing expires in the table. A query that names a state or a
+    time has no `agreed`.
+    """
+
+    location: Location
+    state: Snapshot
+    table: TableState
+    now: int | None = None
+    agreed: AgreedTime | None = None
+
+
 class Snapshots:
     """Finds tables by path and states by epoch. Thread-safe."""
 
@@ -95,8 +110,8 @@ class Snapshots:
         self._heads: Recent[StoreAddress, _Head] = Recent(64)
         # How many operations of this planner may have changed a log.
         self._changes = 0
-        self._times: Recent[int, int] = Recent(256)
-        self._agreed: Recent[tuple[int | None, StoreAddress, str], AgreedTime] = Recent(256)
+        # When the queries began, by the clock of this machine.
+        self._begins: Recent[int, int] = Recent(256)
         self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
         self._shared: Recent[StoreAddress, tuple[LastLook, EarlySegments, Agreement]] = Recent(64)
 
@@ -190,11 +205,9 @@ class Snapshots:
         tag: str | None = None,
         query: int | None = None,
         seen_at: str | None = None,
-    ) -> tuple[Location, Snapshot, TableState, int | None]:
+    ) -> Found:
         """Return the table at a path at an epoch, time or tag, or else at the newest epoch.
 
-        The last value is the time in ms since 1970 UTC that the query sees it at, if something
-        expires in it.
         `query` is as in `head`, and counts for the newest epoch alone. The table is seen at the
         time of the query, which all its requests share, or else as `seen_ms` says. A renamed table
         is found by its newest name. Raises NotFoundError if the table or the epoch does not exist,
@@ -202,60 +215,55 @@ class Snapshots:
         """
         if (epoch, timestamp_ms, tag) == (None, None, None):
             location, state = self.head(path, query)
-            if is_state(state.epoch):
-                table = location.require(state)
-                return location, state, table, self.decided_ms(location.store, state, table)
             head, pinned = state, False
         else:
-            location, found = self._committed(path)
-            head = _required(location, found)
+            location, committed = self._committed(path)
+            head = _required(location, committed)
             epoch = epoch if tag is None else tagged_epoch(head, tag)
             state, pinned = self.log(location.store).reader.read_at(epoch, timestamp_ms, head), True
-        self._states.put((location.store.address, state.database, state.epoch), state)
-        table = location.require_at(state, head)
-        if seen_at is None and not pinned:
-            seen_at = NOW
+        if not is_state(state.epoch):
+            self._states.put((location.store.address, state.database, state.epoch), state)
+        found = Found(location, state, location.require_at(state, head))
+        if found.table.lifetimes is None:
+            return found
         log = self.log(location.store)
-        if table.lifetimes is None:
-            return location, state, table, None
-        if seen_at == NOW:
-            return location, state, table, self._query_ms(log, state, query)
-        return location, state, table, seen_ms(log.reader, state, pinned=pinned, seen_at=seen_at)
+        begun = self._begun_ms(log, query)
+        now = max(begun, state.time_ms)
+        if seen_at is None and not pinned:
+            agreed = self._agreed(log, state, found.table, begun)
+            now = agreed.earliest_ms if is_state(state.epoch) else now
+            return found._replace(now=now, agreed=agreed)
+        if seen_at != NOW:
+            now = seen_ms(log.reader, state, pinned=pinned, seen_at=seen_at)
+        return found._replace(now=now)
 
-    def _query_ms(self, log: Log, state: Snapshot, query: int | None) -> int:
-        """Return the time of a query on a state; all requests of one query get the same time."""
-        now = log.reader.query_ms(state)
-        if not query:
-            return now
-        known = self._times.get(query)
-        return self._times.put(query, now) if known is None else max(known, state.time_ms)
+    def _begun_ms(self, log: Log, query: int | None) -> int:
+        """Return when a query began, by this machine's clock; all its requests get the same."""
+        known = self._begins.get(query) if query else None
+        if known is not None:
+            return known
+        now = log.reader.now_ms()
+        return self._begins.put(query, now) if query else now
 
-    def agreed(
-        self, store: ObjectStore, state: Snapshot, table: TableState | None, query: int | None
+    def statement_time(
+        self, store: ObjectStore, state: Snapshot, table: TableState | None, seen: NamedView | None
     ) -> AgreedTime:
         """Return the time of a statement on a state, which may be that of a transaction.
 
-        All requests of one query get the same time for a table, from its scan to its commit. Costs
-        and raises as `Agreement.time`.
+        If the statement has `seen` its table in a view, this is the time of the view. Costs and
+        raises as `Agreement.time`.
         """
+        if seen is not None and seen.agreed is not None and not is_state(state.epoch):
+            return seen.agreed.not_before(state.time_ms)
+        return self._agreed(self.log(store), state, table)
+
+    @staticmethod
+    def _agreed(
+        log: Log, state: Snapshot, table: TableState | None, begun_ms: int | None = None
+    ) -> AgreedTime:
         if is_state(state.epoch):
             return TRANSACTIONS.holding(state.epoch).agreed(table)
-        key = (query, store.address, table.id if table else "")
-        known = self._agreed.get(key) if query else None
-        if known is None:
-            known = self.log(store).agreement.statement_time(state, table)
-        return self._agreed.put(key, known.not_before(state.time_ms))
-
-    def decided_ms(
-        self, store: ObjectStore, state: Snapshot, table: TableState, query: int | None = None
-    ) -> int | None:
-        """Return the time at which a statement of a query sees a table, as `agreed` does.
-
-        None if nothing expires in the table.
-        """
-        return (
-            None if table.lifetimes is None else self.agreed(store, state, table, query).earliest_ms
-        )
+        return log.agreement.statement_time(state, table, begun_ms)
 
     def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
         """Return the state of a database at an epoch read before, or a state of a transaction.

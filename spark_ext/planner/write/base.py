@@ -15,12 +15,12 @@ from colonnade.tableformat.write.column_changes import ColumnChanges
 
 
 def base_of(
-    path: StoreAddress, seen: NamedView | None, query: int | None
+    path: StoreAddress, seen: NamedView | None, query: int | None = None
 ) -> tuple[Location, Snapshot | None]:
     """Return the location of a path, and the base state of a write; None without a database.
 
-    `seen` is the view that the statement has read, and `query` is as in `Load`. Raises the
-    errors of `require_seen`, and those of `require_checked`.
+    `seen` is the view that the statement has read. Without it, `query` counts as in `Load`. Raises
+    the errors of `require_seen`, and those of `require_checked`.
     """
     if seen is not None:
         location, head = require_seen(path, seen)

@@ -60,7 +60,6 @@ def delete_where(request: DeleteWhere) -> Committed:
         seen=request.seen,
         transaction=request.transaction,
         filled=None,
-        query=request.query,
     )
     planned = planned_job(plan, table.schema)
 

@@ -23,12 +23,12 @@ from colonnade.tableformat.write.job import WriteJob
 def expiring_rows(request: ExpiringRows) -> Expiring:
     """Raise the errors of `expiry_of`."""
     options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
+    location, base = base_of(place(options.path, options.storage), request.seen)
     state, _ = evolved(location, base, request.seen)
     assert state is not None  # the statement has read the table
     assert base is not None  # only columns make a state of a base
     table = location.require(state)
-    time = SNAPSHOTS.agreed(location.store, base, table, request.query)
+    time = SNAPSHOTS.statement_time(location.store, base, table, request.seen)
     expires = expiry_of(table, options.settings, time.present_ms)
     assert expires is not None  # the rule asks only where the option is given
     return Expiring(column=expires.column.name, stored=expires.stored)

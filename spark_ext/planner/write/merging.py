@@ -48,7 +48,7 @@ eighth of that.
 def columns_given(request: ColumnsGiven) -> AnalyzedRows:
     """Raise the errors of `incoming_columns`."""
     options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
+    location, base = base_of(place(options.path, options.storage), request.seen)
     state, _ = evolved(location, base, request.seen)
     assert state is not None  # the statement has read the table
     table = location.require(state)
@@ -71,7 +71,7 @@ def merge_by_key(request: MergeByKey) -> AnalyzedRows:
     """Raise InvalidInputError if `most` is not a size."""
     most = _most_bytes(request.most)
     options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
+    location, base = base_of(place(options.path, options.storage), request.seen)
     assert base is not None  # the statement has read the table
     table, names = location.require(base), request.names
     sets_all = len(names) == len(table.schema.fields)

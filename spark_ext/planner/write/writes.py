@@ -143,8 +143,8 @@ def planned_job(request: PlanWrite, columns: TableSchema) -> Planned:
         where=where,
         dynamic=request.dynamic,
         named=None if given is None else given.columns,
-        agreed=lambda new, table: SNAPSHOTS.agreed(
-            location.store, base or new, table, request.query
+        agreed=lambda new, table: SNAPSHOTS.statement_time(
+            location.store, base or new, table, request.seen
         ),
     )
     job = check_merging(job, table, options, given)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import pytest
 from pydantic import ValidationError
 
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.planner.messages import (
     base,
@@ -62,7 +63,7 @@ def messages() -> Iterator[tuple[str, type[Message]]]:
                 yield area if area == each.__name__ else f"{area}.{each.__name__}", each
 
 
-NAMES = {message: name for name, message in messages()}
+NAMES = {**{message: name for name, message in messages()}, AgreedTime: "Views.AgreedTime"}
 REPLIES = {op.request: op.reply for op in OPS.values()}
 
 
@@ -143,6 +144,7 @@ def qualified(text: str, area: str) -> str:
 def test_each_message_is_a_record_of_the_same_fields() -> None:
     python = {name: expected(message) for name, message in messages()}
     java = dict(records())
+    assert java.pop("Views.AgreedTime") == ("", ("long earliestMs", "long presentMs"))
     assert java.keys() == python.keys()
     for name, record in python.items():
         assert java[name] == record, name

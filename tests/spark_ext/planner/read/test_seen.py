@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from datetime import datetime, timedelta, timezone
 from itertools import product
 from pathlib import Path
@@ -12,13 +14,19 @@ import pyarrow.compute as pc
 import pytest
 
 import colonnade
+from colonnade import AlterProperties
 from colonnade.manifests.clock import now_ms
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.planner.read import reads
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.read.metadata import TABLES
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.write import deletes
+from colonnade.spark_ext.planner.write.expiry import expiring_rows
 from colonnade.spark_ext.planner.write.writes import plan_write
-from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.write.settings import CommitSettings
 from tests.spark_ext.planner.read.test_reads import keys, load_table, scan
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=timezone.utc)
@@ -133,15 +141,66 @@ def test_deletes_and_metadata_tables_count_what_a_query_sees(path: str) -> None:
     assert nulls == {"k": 0, "ts": 0, "note": 0}, "by now all rows have expired"
 
 
-def test_a_statement_has_one_time_from_its_scan_to_its_commit(path: str) -> None:
-    def statement(query: int) -> tuple[Any, Any]:
-        asked = {"path": path, "options": {}, "query": query}
-        read = load(asked)
-        planned = plan_write({**asked, "columns": read["columns"], "seen": read["view"]})
-        return read["decided"], WriteJob.model_validate_json(planned["job"]).time
+def lived(folder: Path) -> str:
+    """A table of one row, which expires in half an hour."""
+    ends = datetime.now(timezone.utc) + HOUR / 2
+    made = pa.table({"k": [7], "ends": pa.array([ends], pa.timestamp("us", "UTC"))})
+    colonnade.create(folder, made.schema, properties={"ttl.expires": "ends"}).append(made)
+    return str(folder)
 
-    (scanned, planned), (later, _) = statement(71), statement(72)
-    assert planned.earliest_ms == scanned
-    assert later > scanned
-    again = load({"path": path, "options": {}, "query": 71})
-    assert again["decided"] == scanned
+
+def pass_hours(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+    real = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: real() + hours * 3_600_000_000_000)
+
+
+def test_a_statement_has_one_time_from_its_scan_to_its_commit_however_long_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = lived(tmp_path / "t")
+    read = load({"path": path, "options": {}, "query": 71})
+    agreed = read["view"]["agreed"]
+    pass_hours(monkeypatch, 1)
+    asked = {"path": path, "seen": read["view"], "options": {}}
+    for query in (71, 72):  # Spark asks with another number after a second.
+        planned = plan_write({**asked, "columns": read["columns"], "query": query})
+        assert json.loads(planned["job"])["time"] == agreed
+    filled = expiring_rows({**asked, "options": {"ttl": "2 hours"}})
+    assert filled["stored"] == (agreed["present_ms"] + 7_200_000) * 1000
+    later = load({"path": path, "options": {}, "query": 73})["view"]
+    assert later["agreed"]["earliest_ms"] > agreed["earliest_ms"]
+    assert later["now"] > read["view"]["now"]
+
+
+def test_a_row_that_expires_during_a_statement_lives_for_its_scan_and_for_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = lived(tmp_path / "t")
+    view = load({"path": path, "options": {}, "query": 81})["view"]
+    assert keys(scan({"view": view}, "k")) == [7]
+    pass_hours(monkeypatch, 1)
+    tree = {"op": "=", "args": [{"column": ["k"]}, {"type": "bigint", "value": "7"}]}
+    asked = {"path": path, "seen": view, "filters": [tree], "options": {}}
+    deleted = deletes.delete_where({**asked, "transaction": new_transaction_id()})
+    assert deleted["epoch"] == view["epoch"] + 1
+    table = colonnade.open(path)
+    table.alter(AlterProperties(remove=("ttl.expires",)))
+    assert table.scan().to_arrow().num_rows == 0
+
+
+def test_a_transaction_has_one_time_in_spark_for_queries_and_statements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = lived(tmp_path / "t")
+    own = TRANSACTIONS.begin(locate(StoreAddress.of(path)), CommitSettings())
+    with TRANSACTIONS.within(own):
+        first = load({"path": path, "options": {}, "query": 91})
+        pass_hours(monkeypatch, 1)
+        second = load({"path": path, "options": {}, "query": 92})
+        assert (second["view"]["agreed"], second["view"]["now"]) == (
+            first["view"]["agreed"],
+            first["view"]["agreed"]["earliest_ms"],
+        )
+        shown = load({"path": path, "options": {"seenAt": "now"}})["view"]
+        assert shown["now"] > first["view"]["now"]
+        TRANSACTIONS.end(lambda each: each.rollback())

@@ -21,8 +21,8 @@ public final class Queries {
 
   /** A table, and the {@code view} that later requests return, at the time of the query. */
   public record LoadedTable(
-      String path, String name, Views.NamedView view, Long decided, @Nullable String seenAt,
-      boolean pinned, String columns, Map<String, String> defaults,
+      String path, String name, Views.NamedView view, @Nullable String seenAt, boolean pinned,
+      String columns, Map<String, String> defaults,
       Map<String, Clauses.Identity> identities, List<Clauses.Generated> generated,
       List<String> statics, List<String> partitionKey, Map<String, String> properties,
       @Nullable String comment, List<Clauses.OrderField> sortKey,

@@ -14,12 +14,15 @@ public final class Views {
       @Nullable String columns, boolean byName, @Nullable List<Changes.Change> changes,
       boolean exact) {}
 
+  /** The time of a step that decides by time ({@code manifests/clock.py}). */
+  public record AgreedTime(long earliestMs, long presentMs) {}
+
   /**
    * The name of a view ({@code manifests/state/view.py}), of which any planner makes the view
    * again.
    */
   public record NamedView(
       String url, String options, String database, String table, long epoch, Long schemaEpoch,
-      Long now, Long valuesAt, @Nullable RowsToWrite evolving, @Nullable List<Long> rowsets,
-      Long whole) {}
+      Long now, @Nullable AgreedTime agreed, Long valuesAt, @Nullable RowsToWrite evolving,
+      @Nullable List<Long> rowsets, Long whole) {}
 }

@@ -81,19 +81,18 @@ public final class Writes {
    */
   public record DeleteWhere(
       String path, Views.NamedView seen, List<Clauses.Tree> filters, Map<String, String> options,
-      Clauses.Told told, String transaction, Long query)
+      Clauses.Told told, String transaction)
       implements Request<Committed> {}
 
   /** Ask how Spark analyzes an append of rows for which the user gave the columns {@code names}. */
   public record ColumnsGiven(
-      String path, Views.NamedView seen, List<String> names, Map<String, String> options,
-      Long query)
+      String path, Views.NamedView seen, List<String> names, Map<String, String> options)
       implements Question<AnalyzedRows> {}
 
   /** Ask how Spark analyzes a MERGE that finds its rows by the primary key, without a join. */
   public record MergeByKey(
       String path, Views.NamedView seen, List<String> keys, List<String> names, long bytes,
-      @Nullable String most, Map<String, String> options, Long query)
+      @Nullable String most, Map<String, String> options)
       implements Question<AnalyzedRows> {}
 
   /**
@@ -104,7 +103,7 @@ public final class Writes {
 
   /** Ask which column says when new rows expire, and the time to store in other rows. */
   public record ExpiringRows(
-      String path, Views.NamedView seen, Map<String, String> options, Long query)
+      String path, Views.NamedView seen, Map<String, String> options)
       implements Question<Expiring> {}
 
   /** A column, and the time to store in it, in its unit. */

@@ -162,7 +162,7 @@ public class ColonnadeTable extends TableAtEpoch
   @Override
   public ColonnadeTable forGiven(List<String> names, Map<String, String> options) {
     return hasPrimaryKey()
-        ? given(new ColumnsGiven(path(), view(), names, options, PlannedQuery.number()))
+        ? given(new ColumnsGiven(path(), view(), names, options))
         : this;
   }
 
@@ -171,8 +171,7 @@ public class ColonnadeTable extends TableAtEpoch
       List<String> keys, List<String> names, long bytes, Map<String, String> options) {
     String most = SQLConf.get().getConfString(MERGE_BY_KEY_SETTING, null);
     return given(
-        new MergeByKey(
-            path(), view(), keys, names, bytes, most, options, PlannedQuery.number()));
+        new MergeByKey(path(), view(), keys, names, bytes, most, options));
   }
 
   /** Returns this table for rows that merge by their keys, if the planner says that they do. */
@@ -186,14 +185,14 @@ public class ColonnadeTable extends TableAtEpoch
    * are NULL.
    */
   ColonnadeTable asStored() {
-    return of(form().asStored(loaded().decided()));
+    return of(form().asStored());
   }
 
   /**
    * Returns this table as a statement sees it that changes rows. The clock of this machine alone
    * does not decide which rows have expired.
    */
-  private ColonnadeTable decided() {
+  ColonnadeTable decided() {
     return of(form().decided());
   }
 
@@ -297,8 +296,7 @@ public class ColonnadeTable extends TableAtEpoch
             ExpressionTree.of(filters),
             options,
             ToldChange.running(),
-            statement == null ? UUID.randomUUID().toString().replace("-", "") : statement,
-            PlannedQuery.number()));
+            statement == null ? UUID.randomUUID().toString().replace("-", "") : statement));
     CachedReads.refresh(path());
   }
 

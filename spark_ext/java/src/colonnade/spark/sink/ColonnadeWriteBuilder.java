@@ -127,7 +127,7 @@ public final class ColonnadeWriteBuilder
     if (planned.exact()) {
       return new ColonnadeWrite(request.kind(), planned, end);
     }
-    SparkCondition condition = SparkCondition.running(seen).orElseThrow();
+    SparkCondition condition = SparkCondition.running(seen.decided()).orElseThrow();
     List<Tree> filters = request.where();
     return new ColonnadeWrite(
         request.kind(),

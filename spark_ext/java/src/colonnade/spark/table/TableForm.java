@@ -3,6 +3,7 @@ package colonnade.spark.table;
 import colonnade.planner.messages.Clauses.Given;
 import colonnade.planner.messages.Clauses.LoadedConstraint;
 import colonnade.planner.messages.Queries.LoadedTable;
+import colonnade.planner.messages.Views.AgreedTime;
 import colonnade.planner.messages.Views.NamedView;
 import colonnade.planner.messages.Views.RowsToWrite;
 import java.util.List;
@@ -53,7 +54,7 @@ public record TableForm(
     NamedView view =
         new NamedView(
             of.url(), of.options(), of.database(), of.table(), of.epoch(), of.schemaEpoch(),
-            of.now(), of.valuesAt(), rows, of.rowsets(), of.whole());
+            of.now(), of.agreed(), of.valuesAt(), rows, of.rowsets(), of.whole());
     return with(view, loaded.pinned(), columns, loaded.constraints());
   }
 
@@ -64,14 +65,16 @@ public record TableForm(
     return new TableForm(other.loaded, callable, deletedFrom, catalogProperties, columns);
   }
 
-  /** With all rows that are stored, and without the values that have expired at a time. */
-  public TableForm asStored(Long at) {
-    return at(null, at);
+  /** With all rows that are stored, and without the values that have expired for a statement. */
+  public TableForm asStored() {
+    AgreedTime agreed = view().agreed();
+    return at(null, agreed == null ? null : agreed.earliestMs());
   }
 
   /** At the time by which a statement decides what has expired. */
   public TableForm decided() {
-    return loaded.decided() == null ? this : at(loaded.decided(), view().valuesAt());
+    AgreedTime agreed = view().agreed();
+    return agreed == null ? this : at(agreed.earliestMs(), view().valuesAt());
   }
 
   private TableForm at(Long now, Long valuesAt) {
@@ -79,7 +82,7 @@ public record TableForm(
     NamedView view =
         new NamedView(
             of.url(), of.options(), of.database(), of.table(), of.epoch(), of.schemaEpoch(), now,
-            valuesAt, of.evolving(), of.rowsets(), of.whole());
+            of.agreed(), valuesAt, of.evolving(), of.rowsets(), of.whole());
     return with(view, loaded.pinned(), loaded.columns(), loaded.constraints());
   }
 
@@ -93,7 +96,7 @@ public record TableForm(
     NamedView view =
         new NamedView(
             of.url(), of.options(), of.database(), of.table(), epoch, of.schemaEpoch(), of.now(),
-            of.valuesAt(), of.evolving(), rowsets, whole);
+            of.agreed(), of.valuesAt(), of.evolving(), rowsets, whole);
     return with(view, true, loaded.columns(), loaded.constraints());
   }
 
@@ -101,8 +104,8 @@ public record TableForm(
       NamedView view, boolean pinned, String columns, List<LoadedConstraint> constraints) {
     LoadedTable other =
         new LoadedTable(
-            loaded.path(), loaded.name(), view, loaded.decided(), loaded.seenAt(), pinned, columns,
-            loaded.defaults(), loaded.identities(), loaded.generated(), loaded.statics(),
+            loaded.path(), loaded.name(), view, loaded.seenAt(), pinned, columns, loaded.defaults(),
+            loaded.identities(), loaded.generated(), loaded.statics(),
             loaded.partitionKey(), loaded.properties(), loaded.comment(), loaded.sortKey(),
             loaded.partitioning(), constraints);
     return new TableForm(other, callable, deletedFrom, catalogProperties, given);

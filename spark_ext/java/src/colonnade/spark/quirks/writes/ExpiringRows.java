@@ -3,7 +3,6 @@ package colonnade.spark.quirks.writes;
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Writes;
 import colonnade.planner.messages.Writes.Expiring;
-import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.ArrayList;
@@ -53,7 +52,7 @@ final class ExpiringRows {
     Expiring expiry =
         Planner.call(
             new Writes.ExpiringRows(
-                table.path(), table.view(), options(write, relation), PlannedQuery.number()));
+                table.path(), table.view(), options(write, relation)));
     String column = expiry.column();
     List<NamedExpression> list = new ArrayList<>();
     for (Attribute each : CollectionConverters.asJava(rows.output())) {
