@@ -38,11 +38,11 @@ ELSEWHERE = {
         "spec/test_golden_tombstones.py",
         "what makes a RowSet one of tombstones is a rule of the specification",
     ),
-    "predicate.sql_grammar": (
+    "predicate.grammar.predicates": (
         "tableformat/predicate/test_sql.py",
         "a part of the parser, which is loaded when it is needed",
     ),
-    "predicate.value_grammar": (
+    "predicate.grammar.values": (
         "tableformat/predicate/test_row_values.py",
         "a part of the parser, which is loaded when it is needed",
     ),

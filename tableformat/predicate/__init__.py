@@ -5,11 +5,9 @@
                              to_json, from_json
 
     expressions.py  bound.py    the tree before and after its columns are resolved
-    builder.py  sql.py  sql_grammar.py    predicates from Python and from SQL text
-    row_values.py  value_grammar.py    values that are computed from a row
-    column_names.py    where SQL text names columns
-    whole_values.py    whether SQL text reads a nested column as one value
-    literals.py  casts.py  times.py  intervals.py  like.py    constants and patterns
+    builder.py  sql.py  grammar/    predicates from Python and from SQL text
+    row_values.py    values that are computed from a row
+    literals.py  times.py  like.py    constants and patterns
     literal_text.py    constants and names as SQL, for people
     implied.py    what a predicate says about some columns alone
     regions.py  exact_regions.py    rows between bounds as a predicate, and the other way round

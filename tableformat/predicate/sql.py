@@ -50,7 +50,7 @@ def parse_row_value(text: str, schema: TableSchema, time_zone: str) -> RowValue:
     Times are taken apart in `time_zone`. Raises InvalidInputError that names the part that only
     Spark can evaluate, and NotFoundError for an unknown column.
     """
-    grammar = importlib.import_module("colonnade.tableformat.predicate.value_grammar")
+    grammar = importlib.import_module("colonnade.tableformat.predicate.grammar.values")
     value: RowValue = grammar.read_row_value(text, schema, time_zone)
     return value
 
@@ -61,7 +61,7 @@ def reads_whole(text: str, column: SchemaField) -> bool:
     Text that reads only fields or elements of other types does not, and neither does `IS NULL`.
     Returns True where the text cannot be read.
     """
-    module = importlib.import_module("colonnade.tableformat.predicate.whole_values")
+    module = importlib.import_module("colonnade.tableformat.predicate.grammar.whole_values")
     found: bool = module.read_whole(text, column)
     return found
 
@@ -74,7 +74,7 @@ def references(
     `columns` are the ids of all columns that it reads. Returns nothing where the text may mean
     something else by a name: if only Spark can read it, or if it gives names of its own.
     """
-    module = importlib.import_module("colonnade.tableformat.predicate.column_names")
+    module = importlib.import_module("colonnade.tableformat.predicate.grammar.names")
     found: tuple[NameReference, ...] = module.references(text, schema, columns)
     return found
 
@@ -85,4 +85,4 @@ def _grammar() -> Any:
     Importing the SQL library takes as long as starting the rest of a planner. Most planners and
     programs never read SQL.
     """
-    return importlib.import_module("colonnade.tableformat.predicate.sql_grammar")
+    return importlib.import_module("colonnade.tableformat.predicate.grammar.predicates")

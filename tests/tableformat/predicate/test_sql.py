@@ -21,8 +21,8 @@ from colonnade.tableformat.predicate import (
     to_json,
 )
 from colonnade.tableformat.predicate import expressions as ex
+from colonnade.tableformat.predicate.grammar.predicates import parse_tree
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
-from colonnade.tableformat.predicate.sql_grammar import parse_tree
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.tableformat.predicate.oracle import DAY, random_predicate, random_value
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.predicate.casts import cast_literal
+from colonnade.tableformat.predicate.grammar.casts import cast_literal
 from colonnade.tableformat.predicate.literals import NULL, Kind, Literal, make_literal
 
 

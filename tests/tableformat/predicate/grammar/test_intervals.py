@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.predicate.intervals import (
+from colonnade.tableformat.predicate.grammar.intervals import (
     add_intervals,
     parse_interval,
     parse_interval_pairs,

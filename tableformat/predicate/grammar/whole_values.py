@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.tableformat.predicate.sql_grammar import column_path, parse_tree, reading
+from colonnade.tableformat.predicate.grammar.predicates import column_path, parse_tree, reading
 
 _SHAPELESS = (exp.Is, exp.ArraySize)
 """What looks at a value and at nothing inside it: IS NULL, and size()."""

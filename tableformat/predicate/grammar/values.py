@@ -12,6 +12,12 @@ from sqlglot import exp
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.tableformat.predicate.grammar.predicates import (
+    column_path,
+    parse_tree,
+    reading,
+    type_name,
+)
 from colonnade.tableformat.predicate.row_values import (
     PARTS,
     WHOLE,
@@ -21,12 +27,6 @@ from colonnade.tableformat.predicate.row_values import (
     part_of,
     resolve_column,
     whole_number,
-)
-from colonnade.tableformat.predicate.sql_grammar import (
-    column_path,
-    parse_tree,
-    reading,
-    type_name,
 )
 
 _OPERATORS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}

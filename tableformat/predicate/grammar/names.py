@@ -12,7 +12,12 @@ from sqlglot import Token, TokenType, exp
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import NameReference, SchemaField, StructType, TableSchema
-from colonnade.tableformat.predicate.sql_grammar import column_path, parse_tree, reading, tokens_of
+from colonnade.tableformat.predicate.grammar.predicates import (
+    column_path,
+    parse_tree,
+    reading,
+    tokens_of,
+)
 
 _SCOPES = (exp.Lambda, exp.Alias, exp.Query)
 """What gives names of its own, which may hide those of columns."""

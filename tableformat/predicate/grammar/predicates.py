@@ -16,7 +16,6 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.predicate.casts import cast_literal
 from colonnade.tableformat.predicate.expressions import (
     Column,
     Compare,
@@ -32,7 +31,8 @@ from colonnade.tableformat.predicate.expressions import (
     conjunction,
     disjunction,
 )
-from colonnade.tableformat.predicate.intervals import (
+from colonnade.tableformat.predicate.grammar.casts import cast_literal
+from colonnade.tableformat.predicate.grammar.intervals import (
     add_intervals,
     parse_interval,
     parse_interval_pairs,
