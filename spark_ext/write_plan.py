@@ -37,7 +37,7 @@ from colonnade.tableformat.statements.statement import shortened
 from colonnade.tableformat.table.design.new_table import new_table, parse_sort_key
 from colonnade.tableformat.table.design.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import StatementTime, WriteJob, WriteMode, plan_write
 
 

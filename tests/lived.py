@@ -22,7 +22,7 @@ from colonnade.tableformat.compaction.purge import purge_table
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.ranges import is_range
 from colonnade.tableformat.table.alteration import AlterProperties
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from tests.clocked import HOUR_MS, Clocked, moment
 from tests.keyed_world import is_older
 from tests.merge_model import MergeModel, Row

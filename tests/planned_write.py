@@ -9,7 +9,7 @@ import pyarrow as pa
 import colonnade
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.table.design.new_table import new_table
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
 
 SCHEMA = pa.schema([("id", pa.int64())])

@@ -12,10 +12,10 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_set import key_schema
 from colonnade.tableformat.predicate.literals import require_zone
-from colonnade.tableformat.types.arrow_input import has_rows
 from colonnade.tableformat.types.arrow_types import arrow_schema, type_name
 from colonnade.tableformat.types.conform import conform
-from colonnade.tableformat.types.python_rows import columns_table
+from colonnade.tableformat.types.input.arrow_input import has_rows
+from colonnade.tableformat.types.input.python_rows import columns_table
 
 Key = Any
 """The value of the only key column, a tuple of the values of all, or a dict of them by name."""

@@ -10,8 +10,8 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.reads import TableReads
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.types.input.arrow_input import record_batches
 
 HELD = (pa.Table, pa.RecordBatch)
 """Data whose rows are in memory, and can be read again."""

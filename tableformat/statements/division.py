@@ -21,10 +21,10 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_set import key_numbers
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table, stored_table
 from colonnade.tableformat.statements.statement import Statement, StaticValues
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.types.input.arrow_input import record_batches
 
 _MOST_HELD = 2**16
 """The rows of static values that are held before the last ones of each key are found."""

@@ -23,7 +23,7 @@ from colonnade.tableformat.statements.columns.new_values import NewValues
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
 from colonnade.tableformat.table.opened import OpenTable
-from colonnade.tableformat.types.given_types import GivenType, as_column
+from colonnade.tableformat.types.input.column_types import GivenType, as_column
 from colonnade.tableformat.write.constraints import bind_constraints
 from colonnade.tableformat.write.job import plan_write, take_lease, target_of
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings

@@ -25,10 +25,14 @@ from colonnade.tableformat.statements.commit import commit_reported, commit_writ
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec, spec_of
-from colonnade.tableformat.types.arrow_input import has_rows
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from colonnade.tableformat.types.changed_types import changed_types
-from colonnade.tableformat.types.given_types import GivenSchema, as_table_schema, states_columns
+from colonnade.tableformat.types.input.arrow_input import has_rows
+from colonnade.tableformat.types.input.changed_types import changed_types
+from colonnade.tableformat.types.input.column_types import (
+    GivenSchema,
+    as_table_schema,
+    states_columns,
+)
 from colonnade.tableformat.write.job import plan_write
 
 if TYPE_CHECKING:

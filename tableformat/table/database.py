@@ -25,7 +25,7 @@ from colonnade.tableformat.table.database_upkeep import DatabaseUpkeep
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
 from colonnade.tableformat.table.epochs.time_travel import epoch_number
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.types.given_types import GivenSchema
+from colonnade.tableformat.types.input.column_types import GivenSchema
 from colonnade.tableformat.write.settings import CommitSettings
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ from colonnade.tableformat.table.epochs.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.scan_source import TableSource
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.table.writing import Writing
-from colonnade.tableformat.types.given_types import GivenSchema
+from colonnade.tableformat.types.input.column_types import GivenSchema
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 if TYPE_CHECKING:

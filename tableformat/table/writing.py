@@ -23,8 +23,8 @@ from colonnade.tableformat.statements.rerun import TRIES, commit_statement, paus
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
 from colonnade.tableformat.table.opened import OpenTable
-from colonnade.tableformat.types.arrow_input import in_memory
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.input.arrow_input import in_memory
 from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import LogDraws
 from colonnade.tableformat.write.job import end_of_lease, take_lease

@@ -2,10 +2,7 @@
 
     arrow_types.py   types of the table in Arrow: for users, and for storage
     storage_form.py  arrays of one of these forms as arrays of the other
-    given_types.py   columns and types in any form in which users state them
-    changed_types.py types of Arrow that a table does not keep
-    arrow_input.py   whatever a user passes, as record batches
-    python_rows.py   lists and dicts of Python, as Arrow tables
+    input/           what users pass, as data and as types of a table
     pandas_index.py  what of the index of a pandas frame is data
     conform.py       data from outside in the exact types of a table, or a refusal
     conversion.py  plain_form.py  text_form.py  decimals.py    one form from many physical ones

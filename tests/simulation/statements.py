@@ -16,7 +16,7 @@ from colonnade.tableformat.table.transaction.transaction import (
     ArrowTransaction,
     ArrowTransactionTable,
 )
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings

@@ -29,7 +29,7 @@ from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.epochs import restore
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from tests.log_samples import database, make_log
 
 COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.string()), ("n", pa.int64())])

@@ -19,7 +19,7 @@ from colonnade.tableformat.predicate import col
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from tests.examples_of import examples
 

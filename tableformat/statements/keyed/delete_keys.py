@@ -35,10 +35,10 @@ from colonnade.tableformat.keys.tombstones import (
 )
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.statement import Statement, row_statement
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.types.input.arrow_input import record_batches
 from colonnade.tableformat.write.job import target_of
 from colonnade.tableformat.write.run import open_writer, stamped
 from colonnade.tableformat.write.settings import WriteSettings

@@ -34,9 +34,9 @@ from colonnade.tableformat.keys.key_parts import KeyPart, key_parts
 from colonnade.tableformat.keys.key_set import key_schema
 from colonnade.tableformat.keys.policy import KeyPolicy, policy_of
 from colonnade.tableformat.scan.selection import read_numbered
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.chosen_rows import chosen_table_rows
+from colonnade.tableformat.types.input.arrow_input import record_batches
 from colonnade.tableformat.write.constraints import can_evaluate
 from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.job import WriteJob, target_of

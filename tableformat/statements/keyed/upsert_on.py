@@ -33,10 +33,10 @@ from colonnade.tableformat.statements.kept_identities import (
 )
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.chosen_rows import chosen_table_rows
 from colonnade.tableformat.types.conform import CONFORMED_ROWS
+from colonnade.tableformat.types.input.arrow_input import record_batches
 from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.job import target_of

@@ -25,7 +25,7 @@ from colonnade.tableformat.table.alteration.paths import (
 )
 from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 from colonnade.tableformat.table.design.defaults import added_with_default
-from colonnade.tableformat.types.given_types import as_field
+from colonnade.tableformat.types.input.column_types import as_field
 
 
 @public

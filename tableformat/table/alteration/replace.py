@@ -31,7 +31,7 @@ from colonnade.tableformat.table.alteration.paths import (
     with_fields,
 )
 from colonnade.tableformat.table.alteration.widen import WidenColumn
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 
 
 @public

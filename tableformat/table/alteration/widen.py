@@ -30,7 +30,7 @@ from colonnade.tableformat.table.alteration.paths import (
 )
 from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
 from colonnade.tableformat.table.design.defaults import widened_default
-from colonnade.tableformat.types.given_types import as_data_type
+from colonnade.tableformat.types.input.column_types import as_data_type
 
 
 @public

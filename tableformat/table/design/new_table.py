@@ -45,7 +45,7 @@ from colonnade.tableformat.table.design.primary_key import (
 )
 from colonnade.tableformat.table.design.properties import check_comment, checked_properties
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec, spec_of
-from colonnade.tableformat.types.given_types import GivenSchema, as_table_schema
+from colonnade.tableformat.types.input.column_types import GivenSchema, as_table_schema
 
 
 def new_table(

@@ -14,7 +14,7 @@ from typing_extensions import Unpack
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
-from colonnade.tableformat.types.given_types import GivenSchema
+from colonnade.tableformat.types.input.column_types import GivenSchema
 
 
 @public

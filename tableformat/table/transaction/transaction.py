@@ -61,7 +61,7 @@ from colonnade.tableformat.table.scan_source import TableSource
 from colonnade.tableformat.table.transaction.plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.transaction.table_changes import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from colonnade.tableformat.types.given_types import GivenSchema
+from colonnade.tableformat.types.input.column_types import GivenSchema
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 

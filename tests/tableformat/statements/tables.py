@@ -16,7 +16,7 @@ from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 
 SCHEMA = pa.schema(

@@ -22,7 +22,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.epochs.restore import restore_table
 from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from tests.log_samples import contents, replay

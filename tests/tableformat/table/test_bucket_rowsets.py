@@ -15,7 +15,7 @@ from colonnade import ArrowTable, col
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store import LocalStore, ObjectStore, open_store
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from tests.compaction_tables import live, new
 from tests.large_changes import append, chosen_steps, content, seeds
 from tests.large_tables import TableMaker, same_rows

@@ -15,7 +15,7 @@ from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from tests.tableformat.table.trips import SCHEMA, ids, rows

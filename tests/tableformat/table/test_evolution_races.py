@@ -45,7 +45,7 @@ from colonnade.tableformat.table.alteration import (
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.settings import WriteSettings
 

@@ -33,7 +33,7 @@ from colonnade import (
 from colonnade.manifests.ids import TableId
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.table.design.new_table import new_table
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.identity import (
     OwnDraws,
     check_settable,

@@ -21,7 +21,7 @@ from colonnade.tableformat.location import locate
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 from colonnade.tableformat.write.run import decode_entries, encode_entries, write_rows
 from tests.planned_write import SCHEMA, ids, planned, rows

@@ -26,7 +26,7 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design.lifetimes import lifetime_properties
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 

@@ -20,7 +20,7 @@ from colonnade.spark_ext.planner.server import answer
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.source.reader import ColonnadeReader, pin_read
 from colonnade.spark_ext.source.writer import ColonnadeWriter, plan_python_write
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import encode_entries, write_rows
 from tests.vault import OPTIONS, SECRET, open_vault

@@ -23,7 +23,7 @@ from colonnade.spark_ext.planner.write.writes import commit_write
 from colonnade.tableformat.location import locate, locate_existing
 from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.table.design.new_table import new_table
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.pipeline import moved_rows
 from colonnade.tableformat.write.run import encode_entries, write_through

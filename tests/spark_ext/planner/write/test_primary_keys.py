@@ -21,7 +21,7 @@ from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.table.alteration import DropPrimaryKey, SetPrimaryKey
 from colonnade.tableformat.table.design.properties import shown_properties
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import encode_entries, write_rows
 

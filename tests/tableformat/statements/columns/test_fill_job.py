@@ -31,7 +31,7 @@ from colonnade.tableformat.statements.columns.fill_job import (
 from colonnade.tableformat.statements.columns.written_columns import encode_rowsets, task_rowsets
 from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.table.computed_columns import NewColumn
-from colonnade.tableformat.types.given_types import as_column
+from colonnade.tableformat.types.input.column_types import as_column
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.replaced_columns import WritePlace
 from tests.tableformat.statements.tables import another, filled, rows

@@ -20,7 +20,7 @@ from colonnade.manifests.errors import (
 from colonnade.tableformat.table.design.partition_key import with_static_columns
 from colonnade.tableformat.table.epochs.erase import erase
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 
 SCHEMA = pa.schema(
     [

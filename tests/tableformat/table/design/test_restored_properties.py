@@ -36,7 +36,7 @@ from colonnade.tableformat.table.design.restored_properties import (
     replaced_properties,
     restored_properties,
 )
-from colonnade.tableformat.types.given_types import as_table_schema
+from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from tests.examples_of import examples
 

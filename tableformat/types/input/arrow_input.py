@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.types.arrow_types import check_fields
+from colonnade.tableformat.types.input.python_rows import columns_table, refuse_objects, rows_table
 from colonnade.tableformat.types.pandas_index import frame_table, index_columns
-from colonnade.tableformat.types.python_rows import columns_table, refuse_objects, rows_table
 
 GATHERED_ROWS = 65_536
 """The most rows in Python that are gathered into a batch."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import colonnade
-from colonnade.tableformat.types.python_rows import columns_table, rows_table
+from colonnade.tableformat.types.input.python_rows import columns_table, rows_table
 
 ROWS = st.lists(
     st.dictionaries(st.sampled_from("abc"), st.none() | st.integers(0, 9), min_size=1), max_size=9

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.tableformat.types.changed_types import changed_types
+from colonnade.tableformat.types.input.changed_types import changed_types
 
 CHANGED: list[tuple[pa.DataType, str]] = [
     (pa.uint8(), "short"),

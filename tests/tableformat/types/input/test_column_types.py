@@ -21,7 +21,7 @@ from colonnade import (
     TableSchema,
     WidenColumn,
 )
-from colonnade.tableformat.types.given_types import (
+from colonnade.tableformat.types.input.column_types import (
     as_column,
     as_data_type,
     as_field,

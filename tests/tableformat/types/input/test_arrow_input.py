@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.types.arrow_input import record_batches
+from colonnade.tableformat.types.input.arrow_input import record_batches
 
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
