@@ -46,7 +46,7 @@ ELSEWHERE = {
         "tableformat/predicate/test_row_values.py",
         "a part of the parser, which is loaded when it is needed",
     ),
-    "rowset.column_segments": (
+    "rowset.stored.column_segments": (
         "spec/test_golden_rowset.py",
         "its bytes are those of the specification",
     ),
@@ -54,15 +54,15 @@ ELSEWHERE = {
         "tableformat/rowset/encodings/test_plain.py",
         "a value without behaviour, which every encoding returns",
     ),
-    "rowset.filter_pruning": (
+    "rowset.stored.filter_pruning": (
         "tableformat/rowset/test_bloom_filter.py",
         "filters are written and asked in one test",
     ),
-    "rowset.stored_reader": (
+    "rowset.stored.reader": (
         "tableformat/compaction/test_run.py",
         "a compaction reads what RowSets store, and all else reads it through `RowSetReader`",
     ),
-    "rowset.source": (
+    "rowset.stored.source": (
         "tableformat/scan/test_far_reads.py",
         "what it promises is the number of requests of a scan",
     ),

@@ -14,8 +14,8 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.hidden import hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.view.hidden import hidden_rows
 from colonnade.tableformat.scan.plan import cut_rows
 
 

@@ -27,8 +27,8 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.candidates import whole_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.parts import Words, key_hashes
-from colonnade.tableformat.rowset.key_codes import comparable
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.view.key_codes import comparable
 from colonnade.tableformat.rowset.write_options import MIB
 
 LIMIT_BYTES = 256 * MIB

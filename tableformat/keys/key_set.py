@@ -29,7 +29,7 @@ from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.rowset.column import check_names
-from colonnade.tableformat.rowset.key_codes import KeyCodes, comparable
+from colonnade.tableformat.rowset.view.key_codes import KeyCodes, comparable
 from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.types.compute import pc
 

@@ -24,8 +24,8 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.task_writer import TaskWriter
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.rowset.writer import RowSetWriter, pieces
 from colonnade.tableformat.types.storage_form import to_storage

@@ -13,9 +13,9 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, read_delet
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.hidden import hidden_rows
-from colonnade.tableformat.rowset.kept_hidden import KeptHidden
-from colonnade.tableformat.rowset.stored_reader import StoredReader
+from colonnade.tableformat.rowset.stored.reader import StoredReader
+from colonnade.tableformat.rowset.view.hidden import hidden_rows
+from colonnade.tableformat.rowset.view.kept_hidden import KeptHidden
 
 _KEPT = KeptHidden()
 

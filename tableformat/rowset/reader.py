@@ -14,8 +14,8 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import read_vector
-from colonnade.tableformat.rowset.statics import StaticColumns
-from colonnade.tableformat.rowset.stored_reader import StoredReader
+from colonnade.tableformat.rowset.stored.reader import StoredReader
+from colonnade.tableformat.rowset.view.statics import StaticColumns
 
 
 class RowSetReader(StoredReader):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
-from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 
 
 @dataclass(frozen=True, slots=True)

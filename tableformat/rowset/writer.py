@@ -19,10 +19,10 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.void import stored_columns
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.output import RowSetOutput
-from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.task_writer import RowSources, TaskWriter
+from colonnade.tableformat.rowset.write.output import RowSetOutput
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.storage_form import to_storage
 

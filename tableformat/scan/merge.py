@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import SortField
-from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.write.sort import sort_indices
 
 Labels = NDArray[np.int64]
 """A number for each row, which stays with the row when rows are merged."""

@@ -15,7 +15,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import following_orders, order_of
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.types.stored_value import repeated
 
 Order = Literal["key"]

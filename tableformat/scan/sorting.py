@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests.model.entries import SortField
-from colonnade.tableformat.rowset.sort import sort_indices
-from colonnade.tableformat.rowset.spill import Spill, Spilled
+from colonnade.tableformat.rowset.write.sort import sort_indices
+from colonnade.tableformat.rowset.write.spill import Spill, Spilled
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import pieces
 from colonnade.tableformat.scan.merge import Batch, SortedRun, merge_runs

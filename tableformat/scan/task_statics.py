@@ -14,7 +14,7 @@ from colonnade.tableformat.predicate.bound import BoundConstant
 from colonnade.tableformat.predicate.expressions import TRUE, Column, Compare, Operator, conjunction
 from colonnade.tableformat.predicate.implied import implied
 from colonnade.tableformat.predicate.storage import stored_literal
-from colonnade.tableformat.rowset.statics import keys_near, rowsets_near
+from colonnade.tableformat.rowset.view.statics import keys_near, rowsets_near
 from colonnade.tableformat.scan.plan import ScanPlan
 
 _SAMPLED = 64

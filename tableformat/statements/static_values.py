@@ -33,7 +33,7 @@ from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
-from colonnade.tableformat.rowset.statics import read_values
+from colonnade.tableformat.rowset.view.statics import read_values
 from colonnade.tableformat.statements.division import last_values
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.types.compute import pc

@@ -33,7 +33,7 @@ from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.plan import rowset_filter

@@ -27,8 +27,8 @@ from colonnade.tableformat.rowset.block_statistics import contradiction, from_lo
 from colonnade.tableformat.rowset.column import Order, StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import ColumnSegment, entry_of
-from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.verify.block_check import check_block
 from colonnade.tableformat.verify.findings import Kind, kind_of
 from colonnade.tableformat.verify.rowset_notes import WINDOW_BYTES, RowSetNotes

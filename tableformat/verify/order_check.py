@@ -13,7 +13,7 @@ import pyarrow as pa
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.write.sort import sort_indices
 
 
 def first_unsorted(

@@ -20,7 +20,7 @@ from colonnade.tableformat.rowset.column import column_of, stored_as
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.footer import Footer, written_ms
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.verify.column_check import ColumnCheck
 from colonnade.tableformat.verify.findings import Finding, kind_of
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome

@@ -21,8 +21,8 @@ from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.output import RowSetOutput
 from colonnade.tableformat.rowset.read_back import check_rows, read_back
+from colonnade.tableformat.rowset.write.output import RowSetOutput
 from colonnade.tableformat.rowset.write_options import WriteOptions
 
 

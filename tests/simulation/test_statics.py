@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.state import fold
-from colonnade.tableformat.rowset import statics
+from colonnade.tableformat.rowset.view import statics
 from colonnade.tableformat.statements import division, static_values
 from tests.simulation.statics import Statics, simulate_statics
 

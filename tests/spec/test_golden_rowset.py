@@ -29,9 +29,9 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.spec.golden_logs import counted_ids

@@ -30,7 +30,7 @@ from colonnade.spark_ext.write_task import StaticsTask
 from colonnade.tableformat.keys.modes import REPLACE
 from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
-from colonnade.tableformat.rowset.stored_reader import StoredReader
+from colonnade.tableformat.rowset.stored.reader import StoredReader
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.division import last_values
 from colonnade.tableformat.statements.statement import Statement, StaticValues

@@ -23,8 +23,8 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset import output as rowset_output
-from colonnade.tableformat.rowset.output import _for_log
+from colonnade.tableformat.rowset.write import output as rowset_output
+from colonnade.tableformat.rowset.write.output import _for_log
 from colonnade.tableformat.table.epochs import restore
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.reader import Reader

@@ -21,9 +21,9 @@ from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.write_task import HELD_BYTES, task_json
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.table import ArrowTable

@@ -24,12 +24,12 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop
-from colonnade.tableformat.rowset import stored_reader as rowset_reader
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.stored import reader as rowset_reader
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
 from colonnade.tableformat.table.table import ArrowTable

@@ -27,7 +27,7 @@ from colonnade.tableformat.rowset.adapt import absent_statistics, absent_values
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.stored_value import stored_value

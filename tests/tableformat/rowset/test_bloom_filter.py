@@ -26,11 +26,11 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, col, evaluate, prune
-from colonnade.tableformat.rowset import filter_pruning
 from colonnade.tableformat.rowset.bloom_filter import encode_filter, hash_rows, hash_values, members
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.stored import filter_pruning
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.strategies import PRIMITIVES, identical, make_batch

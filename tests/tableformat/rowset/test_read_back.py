@@ -15,12 +15,12 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.read_back import Contents, check_kept
+from colonnade.tableformat.rowset.write import output as rowset_output
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import filled, jobs

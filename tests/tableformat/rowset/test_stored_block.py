@@ -11,7 +11,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, as_written
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.rowset.writer import RowSetWriter

@@ -19,7 +19,7 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.store.near_ranges import LONGEST, Request, plan_requests
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.source import tail_bytes
+from colonnade.tableformat.rowset.stored.source import tail_bytes
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
@@ -109,8 +109,8 @@ def test_a_small_rowset_is_one_request(rows: int) -> None:
 
 def test_many_windows_are_read_ahead_and_hold_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
     inner, schema, entry = wide_rowset()
-    monkeypatch.setattr("colonnade.tableformat.rowset.stored_reader._FAR_WINDOW_BYTES", 10_000)
-    monkeypatch.setattr("colonnade.tableformat.rowset.stored_reader._WINDOW_BYTES", 10_000)
+    monkeypatch.setattr("colonnade.tableformat.rowset.stored.reader._FAR_WINDOW_BYTES", 10_000)
+    monkeypatch.setattr("colonnade.tableformat.rowset.stored.reader._WINDOW_BYTES", 10_000)
     store = FaultyStore(inner)
     store.parallel = 4
     columns = ["text", "c3"]

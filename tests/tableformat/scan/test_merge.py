@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import SortField
-from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.scan.merge import Batch, SortedRun, merge_runs
 
 KEY = (SortField(column=1, descending=True), SortField(column=2))

@@ -16,7 +16,7 @@ import pytest
 import colonnade
 from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.predicate.expressions import TRUE
-from colonnade.tableformat.rowset import statics as row_statics
+from colonnade.tableformat.rowset.view import statics as row_statics
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, divide_plan, plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.scan.task_statics import divided_bytes, is_divided, statics_of_task

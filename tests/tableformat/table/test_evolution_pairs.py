@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from tests.evolution.before import FORMS, Before
 from tests.evolution.pairs import STEPS, after
 from tests.strategies import identical

@@ -12,7 +12,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.table.alteration import (
     AddColumn,
     AddConstraint,

@@ -19,12 +19,12 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.compaction import run as compaction_run
 from colonnade.tableformat.jobs import Stop, Workplace
-from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset import writer as rowset_writer
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
+from colonnade.tableformat.rowset.write import output as rowset_output
 from colonnade.tableformat.table.alteration import DropColumn
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run

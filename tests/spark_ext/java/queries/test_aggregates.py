@@ -14,7 +14,7 @@ import pytest
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.table.table import ArrowTable
 from tests.spark_ext.java.spark_shell import SparkShell
 

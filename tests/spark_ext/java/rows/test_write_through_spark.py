@@ -13,7 +13,7 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from tests.spark_ext.java.spark_shell import SparkShell
 
 SORTED = """

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.encodings import lengths
-from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.examples_of import examples
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema

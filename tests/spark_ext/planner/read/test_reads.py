@@ -18,7 +18,7 @@ from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner.read import division, reads
 from colonnade.spark_ext.planner.read.load import check_options, load
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
-from colonnade.tableformat.rowset import statics
+from colonnade.tableformat.rowset.view import statics
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.scan.run import read_plan
 

@@ -26,11 +26,11 @@ from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
-from colonnade.tableformat.rowset.column_segments import ColumnSegments
-from colonnade.tableformat.rowset.filter_pruning import prune_by_filters
-from colonnade.tableformat.rowset.masks import Masks
-from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import bounds_of
+from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.stored.filter_pruning import prune_by_filters
+from colonnade.tableformat.rowset.stored.masks import Masks
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.rowset.stored_block import (
     ColumnBlocks,
     StoredBlock,

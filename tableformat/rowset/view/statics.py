@@ -30,8 +30,8 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import prune
 from colonnade.tableformat.predicate.regions import region_predicate
 from colonnade.tableformat.rowset.deleted import read_deleted
-from colonnade.tableformat.rowset.key_codes import KeyCodes, comparable
-from colonnade.tableformat.rowset.stored_reader import StoredReader
+from colonnade.tableformat.rowset.stored.reader import StoredReader
+from colonnade.tableformat.rowset.view.key_codes import KeyCodes, comparable
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.types.arrow_types import arrow_schema
 

@@ -14,8 +14,8 @@ from colonnade.manifests.state.snapshot import LiveRowSet, as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.deleted import with_hidden_rows
-from colonnade.tableformat.rowset.kept_hidden import KeptHidden
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.view.kept_hidden import KeptHidden
 from tests.faults import FaultyStore
 from tests.regions import between
 from tests.tableformat.predicate.blocks import make_schema

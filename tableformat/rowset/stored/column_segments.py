@@ -28,13 +28,13 @@ from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn, stored_as
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import ColumnSegment, Extent, Filters, entry_of
-from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import (
     BLOCK_LIMIT,
     SparseIndex,
     decode_index,
     index_of_one,
 )
+from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
 
 _NO_FILTERS = Filters(offset=0, length=0)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import StoreError
-from colonnade.tableformat.rowset import spill as module
-from colonnade.tableformat.rowset.spill import Spill
+from colonnade.tableformat.rowset.write import spill as module
+from colonnade.tableformat.rowset.write.spill import Spill
 
 
 @given(st.data())

@@ -23,8 +23,8 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import bind, parse_predicate, prune
-from colonnade.tableformat.rowset.masks import Masks
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored.masks import Masks
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from tests import strategies
 from tests.log_samples import table_state

@@ -17,8 +17,8 @@ from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.rowset.hidden import hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.view.hidden import hidden_rows
 from tests import strategies
 from tests.faults import FaultyStore
 from tests.regions import between, inside, interval_of, random_regions, region

@@ -47,8 +47,8 @@ from colonnade.tableformat.rowset.footer import (
     written_ms,
 )
 from colonnade.tableformat.rowset.sparse_index import encode_index
-from colonnade.tableformat.rowset.spill import Spill, Spilled
 from colonnade.tableformat.rowset.stored_block import StoredBlock
+from colonnade.tableformat.rowset.write.spill import Spill, Spilled
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.array_size import array_bytes
 from colonnade.tableformat.types.chosen_rows import chosen_rows

@@ -15,7 +15,7 @@ from colonnade.manifests.arrays.region_bounds import meets_each
 from colonnade.manifests.model.regions import Region
 from colonnade.tableformat.predicate import evaluate
 from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
-from colonnade.tableformat.rowset.stored_reader import StoredReader
+from colonnade.tableformat.rowset.stored.reader import StoredReader
 
 Ranges = Sequence[tuple[int, int]]
 

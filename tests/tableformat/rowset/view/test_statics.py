@@ -13,7 +13,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.state.view import Statics
-from colonnade.tableformat.rowset import statics
+from colonnade.tableformat.rowset.view import statics
 from colonnade.tableformat.table.table import ArrowTable
 
 KEYS: dict[str, tuple[pa.DataType, list[Any]]] = {

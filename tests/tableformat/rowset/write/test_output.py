@@ -17,8 +17,8 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore, ObjectWriter
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.output import RowSetOutput
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.write.output import RowSetOutput
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from tests.tableformat.rowset.written import JOB, PLACES
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pyarrow as pa
 
-from colonnade.tableformat.rowset.key_codes import KeyCodes, comparable
+from colonnade.tableformat.rowset.view.key_codes import KeyCodes, comparable
 
 
 def test_each_key_is_found_in_the_row_that_has_it_and_no_other_key_is_found() -> None:
