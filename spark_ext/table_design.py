@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
-from colonnade.manifests.model.generated import generated_fields
-from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.columns.generated import generated_fields
+from colonnade.manifests.model.columns.identity import identity_columns
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions

@@ -9,6 +9,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.model.columns.statics import static_fields
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import (
@@ -16,8 +18,6 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     type_text,
 )
-from colonnade.manifests.model.statics import static_fields
-from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.model.generated import generated_fields, sources_of
-from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.columns.generated import generated_fields, sources_of
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.rowset import bloom_filter, ipc_stream

@@ -33,7 +33,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.removed_folder import put_back
 from colonnade.manifests.log.removed_objects import used_place_error
-from colonnade.manifests.model.statics import SUFFIX
+from colonnade.manifests.model.columns.statics import SUFFIX
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
 from colonnade.manifests.store.checks import no_database

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
-from colonnade.manifests.model.statics import static_fields
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.tableformat.statements.methods import RowMethods
 from colonnade.tableformat.table.transaction.transaction import (
     ArrowTransaction,

@@ -66,7 +66,7 @@ ELSEWHERE = {
         "tableformat/scan/test_far_reads.py",
         "what it promises is the number of requests of a scan",
     ),
-    "model.statics": (
+    "model.columns.statics": (
         "spec/test_golden_static_columns.py",
         "what a table of static values has is a rule of the specification",
     ),

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, model_validator
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import decode_model, decode_value, encode_model
+from colonnade.manifests.model.columns.identity import IdentityCounter
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     ColumnNumber,
@@ -28,7 +29,6 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
-from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Lease, Pin, SlotCount

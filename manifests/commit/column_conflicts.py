@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.model.columns.widening import may_overflow, widens
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
@@ -19,7 +20,6 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
-from colonnade.manifests.model.widening import may_overflow, widens
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import TableState
 

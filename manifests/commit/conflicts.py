@@ -27,7 +27,7 @@ from colonnade.manifests.errors import (
     InvalidInputError,
 )
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.column_properties import names_column
+from colonnade.manifests.model.columns.properties import names_column
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddCheck,

@@ -12,8 +12,8 @@ from dataclasses import replace
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.identity import next_value, next_values, numbers_of, spec_of
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.identity import next_value, next_values, numbers_of, spec_of
 from colonnade.manifests.model.operations import DrawIdentity
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.identity_fold import find_identity

@@ -14,6 +14,14 @@ from typing import get_args
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.statics import (
+    SUFFIX,
+    followed_properties,
+    problem_of,
+    static_fields,
+    statics_id,
+    statics_schema,
+)
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import (
@@ -32,14 +40,6 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import (
-    SUFFIX,
-    followed_properties,
-    problem_of,
-    static_fields,
-    statics_id,
-    statics_schema,
-)
 from colonnade.manifests.state.snapshot import Snapshot
 
 

@@ -12,9 +12,9 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
+from colonnade.manifests.model.columns.stated_sql import present_text
 from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.schema import Model, NameReferences, SchemaField, TableSchema
-from colonnade.manifests.model.stated_sql import present_text
 
 ConstraintName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from colonnade.manifests.model.columns.identity import IdentityCounter
 from colonnade.manifests.model.constraints import CheckConstraint, ConstraintName
 from colonnade.manifests.model.entries import (
     ByteCheck,
@@ -28,7 +29,6 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.range_tombstones import Regions
 from colonnade.manifests.model.schema import Model, TableSchema

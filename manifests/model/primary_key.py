@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.model.void import VOID
 
 PrimaryKey = tuple[int, ...]
 """The columns of a key, in its order, each by its id; empty without a key."""

@@ -186,7 +186,7 @@ DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(dis
 class ColumnDefault(Model):
     """What a written row gets in a column that it does not give a value.
 
-    `sql` is the text of the expression in Spark SQL. `value` is its value (`column_default.py`),
+    `sql` is the text of the expression in Spark SQL. `value` is its value (`columns/default.py`),
     and is absent where each statement evaluates the expression anew, such as `current_date()`.
     """
 
@@ -232,7 +232,7 @@ class Generation(Model):
     """How a generated column follows from other columns of its row.
 
     `sql` is an expression in Spark SQL as it was stated. It reads the columns with the ids
-    `columns`, and names them at `references` (`stated_sql.py`); without any, its columns keep their
+    `columns`, and names them at `references` (`columns/stated_sql.py`); without any, its columns keep their
     names. Every session evaluates it in ANSI mode and in the time zone `time_zone`.
     """
 
@@ -250,7 +250,7 @@ class SchemaField(InputModel):
     fields too, named `element`, `key` and `value`. `metadata` is a JSON object, as text, that users
     attach to the field. Colonnade keeps it and gives it no meaning.
     `initial` is the value of the rows that were written before the column existed, as
-    `column_default.py` writes it; absent means NULL. `default` is for rows that are written later.
+    `columns/default.py` writes it; absent means NULL. `default` is for rows that are written later.
     In a column with an `identity`, the table gives rows their values.
     A column with `generated` is computed from other columns.
     A `static` column has one value for all rows of a partition key (`statics.py`).

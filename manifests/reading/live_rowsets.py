@@ -17,8 +17,8 @@ from colonnade.manifests.arrays.entry_table import EntryTable, Which
 from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_entry_segment
 from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState

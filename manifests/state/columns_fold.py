@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.model import generated, void
-from colonnade.manifests.model.column_default import problem_of, widened_values
+from colonnade.manifests.model.columns import generated, void
+from colonnade.manifests.model.columns.default import problem_of, widened_values
+from colonnade.manifests.model.columns.identity import wider_numbers
+from colonnade.manifests.model.columns.nested import misplaced
 from colonnade.manifests.model.entries import PartitionField
-from colonnade.manifests.model.identity import wider_numbers
-from colonnade.manifests.model.nested_fields import misplaced
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,

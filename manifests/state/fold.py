@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.statics import statics_id
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
@@ -40,7 +41,6 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,

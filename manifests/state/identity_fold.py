@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.identity import (
+from colonnade.manifests.model.columns.identity import (
     identity_columns,
     next_values,
     numbers_of,

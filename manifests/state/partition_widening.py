@@ -5,10 +5,10 @@ Spec: docs/spec/partitions.md#wider-columns
 
 from __future__ import annotations
 
+from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.columns.widening import keeps_bounds, text_length
 from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.schema import decimal_digits
-from colonnade.manifests.model.void import VOID
-from colonnade.manifests.model.widening import keeps_bounds, text_length
 
 _WHOLE = ("byte", "short", "int", "long")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from colonnade.manifests.model.column_properties import missing
+from colonnade.manifests.model.columns.properties import missing
 from colonnade.manifests.model.operations import SetProperties
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")

@@ -12,7 +12,9 @@ from typing import TypeAlias
 
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.column_properties import by_name
+from colonnade.manifests.model.columns.identity import IdentityCounter
+from colonnade.manifests.model.columns.properties import by_name
+from colonnade.manifests.model.columns.statics import SUFFIX, statics_id
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     ColumnReplacement,
@@ -23,7 +25,6 @@ from colonnade.manifests.model.entries import (
     SortField,
 )
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Lease, Pin
@@ -32,7 +33,6 @@ from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Region
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.model.statics import SUFFIX, statics_id
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.once import once
 from colonnade.manifests.state.amendments import LaterAmendments

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.statics import (
+from colonnade.manifests.model.columns.statics import (
     problem_of,
     statics_id,
     statics_schema,

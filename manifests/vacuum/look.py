@@ -14,6 +14,7 @@ from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AnchorList,
@@ -22,7 +23,6 @@ from colonnade.manifests.model.operations import (
     Unpin,
     Vacuum,
 )
-from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost

@@ -15,9 +15,9 @@ from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_stat
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CheckpointRef, Operation
-from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.statics import with_own_statics
+from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
 
 HOURS = "retention.hours"

@@ -19,8 +19,8 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.errors import one_sentence

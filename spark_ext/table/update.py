@@ -22,10 +22,10 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
-from colonnade.manifests.model.generated import generated_fields
+from colonnade.manifests.model.columns.check import ROW_HANDLER
+from colonnade.manifests.model.columns.generated import generated_fields
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.schema_check import ROW_HANDLER
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.view import View

@@ -12,6 +12,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.hidden import WRITTEN
 from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
@@ -20,7 +21,6 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
-from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState

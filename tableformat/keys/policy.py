@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.model.column_properties import MERGE, SEQUENCE, SEQUENCE_OF
+from colonnade.manifests.model.columns.properties import MERGE, SEQUENCE, SEQUENCE_OF
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState

@@ -12,9 +12,9 @@ from functools import partial
 import pyarrow as pa
 
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.predicate import Predicate, bind, evaluate, prune

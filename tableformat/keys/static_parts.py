@@ -11,16 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_properties import (
+from colonnade.manifests.model.columns.properties import (
     MERGE,
     SEQUENCE_OF,
     column_of,
     divided,
     is_sequence,
 )
+from colonnade.manifests.model.columns.statics import static_fields, statics_schema, stored_schema
 from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statics import static_fields, statics_schema, stored_schema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.modes import REPLACE, Mode
 from colonnade.tableformat.keys.policy import key_policy, policy_of

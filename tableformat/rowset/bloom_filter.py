@@ -64,7 +64,7 @@ def encode_filter(array: pa.Array, column: StoredColumn) -> bytes:
     """Return the filter of some rows of a column, sized for about 1 % wrong answers.
 
     NULL and NaN are not in the filter, because the index counts them. Requires rows in the column's
-    storage type, and a type that has filters (`manifests/model/bloom_columns.py`).
+    storage type, and a type that has filters (`manifests/model/columns/bloom.py`).
     """
     hashes = np.unique(hash_rows(array, column))
     bucket_count = max(1, -(-BITS_PER_VALUE * len(hashes) // (8 * BUCKET_BYTES)))

@@ -10,7 +10,9 @@ from functools import lru_cache
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import decode_value
+from colonnade.manifests.model.columns.default import decode_value
+from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.columns.widening import widens
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import (
     BINARY,
@@ -19,8 +21,6 @@ from colonnade.manifests.model.statistics import (
     Bound,
     bound_prefix,
 )
-from colonnade.manifests.model.void import VOID
-from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.types.arrow_types import storage_type
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.columns.hidden import WRITTEN
 from colonnade.manifests.model.entries import (
     ColumnNumber,
     ColumnStatistics,
@@ -24,7 +25,6 @@ from colonnade.manifests.model.entries import (
     Crc32c,
     RowCount,
 )
-from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.model.statistics import WHOLE, decode_bound
 from colonnade.tableformat.rowset.block_statistics import from_log

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from colonnade.manifests.model.columns.widening import widens
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.types.arrow_types import storage_type
 
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from colonnade.manifests.arrays.origins import Rows
 from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.model.columns.void import stored_columns
 from colonnade.manifests.model.entries import RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.void import stored_columns
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.stored_block import StoredBlock

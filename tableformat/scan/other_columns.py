@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from colonnade.manifests.commit.column_conflicts import rows_fit
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.widening import may_overflow
 from colonnade.manifests.model.schema import (
     MapType,
     SchemaField,
@@ -16,7 +17,6 @@ from colonnade.manifests.model.schema import (
     type_text,
     walk,
 )
-from colonnade.manifests.model.widening import may_overflow
 from colonnade.manifests.state.snapshot import TableState
 
 _UNUSED_ID = 2_147_482_999

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry, RowSetNumber
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import Statics, View
 from colonnade.tableformat.partition.prune import partition_test

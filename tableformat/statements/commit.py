@@ -28,13 +28,13 @@ from colonnade.manifests.later import later
 from colonnade.manifests.log.creation import begin_log, first_epoch
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.statics import stored_schema
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Operation,
 )
-from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, open_store

@@ -13,10 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.statics import static_fields, statics_schema
+from colonnade.manifests.model.columns.text_policy import text_policy
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statics import static_fields, statics_schema
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_set import key_numbers
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table, stored_table

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.identity import identity_columns, spec_of
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import WHOLE, decode_bound

@@ -13,7 +13,7 @@ import pyarrow as pa
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.identity import identity_columns, spec_of
+from colonnade.manifests.model.columns.identity import identity_columns, spec_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.view import View

@@ -19,9 +19,9 @@ from colonnade.manifests.arrays.partitions import partition_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.statics import stored_schema
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore

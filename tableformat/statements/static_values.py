@@ -25,10 +25,10 @@ from colonnade.manifests.commit.change import (
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.keys.key_set import KeySet

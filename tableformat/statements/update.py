@@ -21,11 +21,11 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.codec import EPOCH_LIMIT
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.keys.static_filters import by_partitions

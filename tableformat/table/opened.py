@@ -22,8 +22,8 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.generated import expression_of
-from colonnade.manifests.model.identity import identity_columns, next_value
+from colonnade.manifests.model.columns.generated import expression_of
+from colonnade.manifests.model.columns.identity import identity_columns, next_value
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.begun_head import BegunHead, finish_head

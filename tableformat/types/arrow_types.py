@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.check import NESTING_LIMIT, nested_too_deep
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
@@ -29,7 +30,6 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     decimal_digits,
 )
-from colonnade.manifests.model.schema_check import NESTING_LIMIT, nested_too_deep
 from colonnade.tableformat.types.pandas_index import without_index
 
 TYPE_KEY = b"colonnade.type"

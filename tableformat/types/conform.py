@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.text_policy import TextPolicy
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conversion import convert, given_fields, match_fields
 from colonnade.tableformat.types.default_values import default_values

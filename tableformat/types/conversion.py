@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.columns.widening import widens
 from colonnade.manifests.model.schema import (
     ArrayType,
     MapType,
@@ -20,8 +22,6 @@ from colonnade.manifests.model.schema import (
     StructType,
     decimal_digits,
 )
-from colonnade.manifests.model.void import VOID
-from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.types.arrow_types import (
     VARIANT_FIELDS,
     arrow_type,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import decode_value
+from colonnade.manifests.model.columns.default import decode_value
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.types.arrow_types import storage_type
 from colonnade.tableformat.types.stored_value import repeated

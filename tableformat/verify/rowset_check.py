@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import ColonnadeError, CorruptionError
+from colonnade.manifests.model.columns.hidden import WRITTEN
 from colonnade.manifests.model.entries import PartitionValues, SortField
-from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet

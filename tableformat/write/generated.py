@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
+from colonnade.manifests.model.columns.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, type_text
 from colonnade.tableformat.predicate.row_values import WHOLE, RowValue
 from colonnade.tableformat.predicate.sql import parse_row_value

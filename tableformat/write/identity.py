@@ -21,7 +21,7 @@ from colonnade.manifests.commit.identity_draws import exhausted
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.identity import (
+from colonnade.manifests.model.columns.identity import (
     identity_columns,
     next_values,
     spec_of,

@@ -26,8 +26,10 @@ from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import prepare_place
 from colonnade.manifests.log.log import Change, Log
-from colonnade.manifests.model.bloom_columns import bloom_columns
-from colonnade.manifests.model.column_properties import by_name
+from colonnade.manifests.model.columns.bloom import bloom_columns
+from colonnade.manifests.model.columns.properties import by_name
+from colonnade.manifests.model.columns.statics import stored_schema
+from colonnade.manifests.model.columns.text_policy import TextPolicy, text_policy
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     ColumnNumber,
@@ -42,8 +44,6 @@ from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import Model, TableSchema
-from colonnade.manifests.model.statics import stored_schema
-from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from colonnade.manifests.model.column_properties import by_id, by_name
+from colonnade.manifests.model.columns.identity import IdentityCounter, identity_columns, last_value
+from colonnade.manifests.model.columns.properties import by_id, by_name
 from colonnade.manifests.model.constraints import CheckConstraint
-from colonnade.manifests.model.identity import IdentityCounter, identity_columns, last_value
 from colonnade.manifests.model.lifetimes import renumbered
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import (

@@ -20,8 +20,8 @@ from functools import partial
 
 import pyarrow as pa
 
-from colonnade.manifests.model.generated import sources_of
-from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.columns.generated import sources_of
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows

@@ -14,9 +14,9 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.later import later
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.generated import generated_fields, sources_of
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
-from colonnade.manifests.model.generated import generated_fields, sources_of
-from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore, open_store

@@ -12,7 +12,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.column_default import encode_value
+from colonnade.manifests.model.columns.default import encode_value
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.location import Location

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
+from colonnade.manifests.model.columns.widening import widens
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
-from colonnade.manifests.model.widening import widens
 from tests.simulation.intents import Intent
 from tests.simulation.keyed.rows import SCHEMA as KEYED_SCHEMA
 from tests.simulation.nested import INNER, inner_fields, inner_types, nested_columns

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from colonnade.manifests.model.column_properties import column_of, columns_of
+from colonnade.manifests.model.columns.properties import column_of, columns_of
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AlterSchema,

@@ -8,7 +8,7 @@ from typing import Literal
 import pyarrow as pa
 
 from colonnade import ArrowTable, IdentityColumn
-from colonnade.manifests.model.column_properties import names_column
+from colonnade.manifests.model.columns.properties import names_column
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from colonnade.manifests.model.columns.identity import IdentityCounter
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,

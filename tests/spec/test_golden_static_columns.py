@@ -13,6 +13,7 @@ import pytest
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.statics import statics_id, statics_schema
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AlterSchema,
@@ -30,7 +31,6 @@ from colonnade.manifests.model.schema import (
     SchemaField,
     TableSchema,
 )
-from colonnade.manifests.model.statics import statics_id, statics_schema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot

@@ -6,7 +6,7 @@ them. So a statement that is refused, or only explained, changes nothing.
 
 from __future__ import annotations
 
-from colonnade.manifests.model.widening import evolved_type
+from colonnade.manifests.model.columns.widening import evolved_type
 from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.clauses.asked_columns import column_of
 from colonnade.spark_ext.planner.clauses.brought_columns import wanted_columns

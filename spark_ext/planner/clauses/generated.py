@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
+from colonnade.manifests.model.columns.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.spark_ext.planner.messages.clauses import Generated
 from colonnade.tableformat.table.design.generated import NewGenerated

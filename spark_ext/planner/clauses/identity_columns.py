@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.identity import identity_columns, spec_of
+from colonnade.manifests.model.columns.identity import identity_columns, spec_of
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.spark_ext.planner.messages.clauses import Identity
 from colonnade.tableformat.write.job import WriteTarget

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.predicate import Predicate, bind
 

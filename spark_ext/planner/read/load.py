@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner.clauses.defaults import default_texts

@@ -14,7 +14,7 @@ from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.columns.generated import generated_fields, sources_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.replaced_columns import replaceable

@@ -18,7 +18,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.statement_log import StatementLog
-from colonnade.manifests.model.identity import identity_columns, numbers_of, spec_of
+from colonnade.manifests.model.columns.identity import identity_columns, numbers_of, spec_of
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import TableState

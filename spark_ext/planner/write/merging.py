@@ -11,8 +11,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
-from colonnade.manifests.model.generated import generated_fields
-from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.columns.generated import generated_fields
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.snapshot import TableState

@@ -20,10 +20,10 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View
 from colonnade.spark_ext.write_task import StaticsTask

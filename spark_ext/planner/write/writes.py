@@ -15,7 +15,7 @@ from typing import NamedTuple
 from colonnade.manifests.errors import InvalidInputError, RepeatedMatchError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.column_names import split_list, split_names
-from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options

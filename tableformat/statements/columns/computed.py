@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from colonnade.manifests.arrays.hidden_rows import view_of_values
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.text_policy import TextPolicy, text_policy
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import Predicate, bind

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.manifests.model.void import VOID
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal, require_zone
 from colonnade.tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
 from colonnade.tableformat.types.arrow_types import arrow_type, base_type, type_name

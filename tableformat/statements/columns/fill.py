@@ -17,10 +17,10 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.columns.generated import generated_fields, sources_of
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.operations import AlterSchema, Operation, ReplaceColumn
 from colonnade.manifests.model.schema import SchemaField, type_text
-from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.view import View

@@ -17,10 +17,10 @@ from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.text_policy import text_policy
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_numbers, key_schema

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.generated import sources_of
+from colonnade.manifests.model.columns.identity import identity_columns, spec_of
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.generated import sources_of
-from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written

@@ -25,9 +25,9 @@ from colonnade.manifests.arrays.origins import NEW, RowOrigins, Rows, origins_of
 from colonnade.manifests.commit.change import AddedRows, DeletedRows, ResolvedRows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.generated import generated_fields
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.generated import generated_fields
-from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.state.view import View

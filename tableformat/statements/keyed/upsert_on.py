@@ -19,7 +19,7 @@ from pyroaring import BitMap
 from colonnade.manifests.arrays.origins import NEW, origins_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.statement_log import StatementLog
-from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns

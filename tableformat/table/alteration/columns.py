@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.columns.check import check_schema
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
-from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_properties import check_columns_stay, divided
+from colonnade.manifests.model.columns.check import check_schema
+from colonnade.manifests.model.columns.properties import check_columns_stay, divided
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -14,7 +15,6 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
     SetProperties,
 )
-from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without

@@ -13,7 +13,7 @@ from colonnade.manifests.commit.change import Change, KeyGuard
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.column_properties import by_name
+from colonnade.manifests.model.columns.properties import by_name
 from colonnade.manifests.model.operations import DropRowSet, Operation
 from colonnade.manifests.model.operations import SetPrimaryKey as SetKey
 from colonnade.manifests.model.primary_key import key_fields, key_of

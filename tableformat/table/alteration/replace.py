@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.model.columns.check import check_schema
+from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.columns.widening import widens
 from colonnade.manifests.model.schema import (
     DataType,
     SchemaField,
     StructType,
     TableSchema,
 )
-from colonnade.manifests.model.schema_check import check_schema
-from colonnade.manifests.model.void import VOID
-from colonnade.manifests.model.widening import widens
 from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.attributes import CommentColumn, RenameColumn
 from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn

@@ -15,8 +15,8 @@ import pyarrow as pa
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.widening import LAST_DAY
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField
-from colonnade.manifests.model.widening import LAST_DAY
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.predicate.expressions import (
     Column,

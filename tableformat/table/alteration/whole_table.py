@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from colonnade.manifests.model.bloom_columns import check_bloom_columns
-from colonnade.manifests.model.column_properties import by_id, names_by_id
+from colonnade.manifests.model.columns.bloom import check_bloom_columns
+from colonnade.manifests.model.columns.properties import by_id, names_by_id
 from colonnade.manifests.model.operations import SetComment, SetProperties
 from colonnade.manifests.public import public
 from colonnade.manifests.state.partition_layout import parse_layout

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import decode_value, widened_values
-from colonnade.manifests.model.identity import wider_numbers
+from colonnade.manifests.model.columns.default import decode_value, widened_values
+from colonnade.manifests.model.columns.identity import wider_numbers
+from colonnade.manifests.model.columns.widening import LAST_DAY, may_overflow, widens, wider_types
 from colonnade.manifests.model.schema import (
     DataType,
     SchemaField,
@@ -17,7 +18,6 @@ from colonnade.manifests.model.schema import (
     assign_ids,
     type_text,
 )
-from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, wider_types
 from colonnade.manifests.public import public
 from colonnade.manifests.state.partition_widening import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft

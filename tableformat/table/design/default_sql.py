@@ -9,7 +9,7 @@ import re
 
 import pyarrow as pa
 
-from colonnade.manifests.model.column_default import decode_value
+from colonnade.manifests.model.columns.default import decode_value
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import Bound
 from colonnade.tableformat.types.arrow_types import base_type, storage_type

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import encode_value
+from colonnade.manifests.model.columns.default import encode_value
 from colonnade.manifests.model.schema import ColumnDefault, SchemaField, type_text
 from colonnade.tableformat.predicate.expressions import Constant
 from colonnade.tableformat.predicate.literals import Kind, Literal

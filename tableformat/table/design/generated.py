@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.generated import expression_of, generated_fields, sources_of
+from colonnade.manifests.model.columns.generated import expression_of, generated_fields, sources_of
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema
-from colonnade.manifests.model.void import VOID
 from colonnade.tableformat.predicate.sql import reads_whole, references
 from colonnade.tableformat.table.design.constraints import (
     CHANGED_INSIDE,

@@ -12,8 +12,8 @@ from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.compaction.purge import PURGE_SHARE
 from colonnade.manifests.durations import duration_text
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.columns.generated import generated_fields, sources_of
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.lifetimes import (
     ColumnLifetime,
     Lifetimes,

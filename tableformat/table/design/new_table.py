@@ -14,14 +14,14 @@ from colonnade.manifests.clock import now_ms
 from colonnade.manifests.commit.statics import check_uses
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
-from colonnade.manifests.model.bloom_columns import check_bloom_columns
-from colonnade.manifests.model.column_properties import by_id
+from colonnade.manifests.model.columns.bloom import check_bloom_columns
+from colonnade.manifests.model.columns.check import check_schema
+from colonnade.manifests.model.columns.identity import identity_columns, problem_of
+from colonnade.manifests.model.columns.properties import by_id
 from colonnade.manifests.model.entries import SortField
-from colonnade.manifests.model.identity import identity_columns, problem_of
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema, assign_ids
-from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
 from colonnade.tableformat.keys.static_parts import check_policies

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from colonnade.manifests.commit.statics import check_static_columns
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.rowset.column import check_names
 

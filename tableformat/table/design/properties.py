@@ -13,8 +13,8 @@ from colonnade.manifests.compaction.policy import check_policy
 from colonnade.manifests.compaction.purge import purge_share
 from colonnade.manifests.epochs.agreed import idle_ms
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.text_policy import check_text_policy
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.text_policy import check_text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.vacuum.retention import check_retention
 from colonnade.tableformat.table.design.lifetimes import lifetime_properties

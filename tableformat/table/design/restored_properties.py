@@ -6,8 +6,8 @@ Spec: docs/spec/operations.md#properties-that-name-a-column
 from __future__ import annotations
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.bloom_columns import has_filters
-from colonnade.manifests.model.column_properties import (
+from colonnade.manifests.model.columns.bloom import has_filters
+from colonnade.manifests.model.columns.properties import (
     BLOOM,
     by_name,
     check_columns_stay,

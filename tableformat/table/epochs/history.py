@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from colonnade.manifests.commit.rebase.reads import ISOLATION, isolation_of
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
@@ -21,7 +22,6 @@ from colonnade.manifests.model.operations import (
     SetProperties,
     Vacuum,
 )
-from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import Rows, html_of

@@ -23,9 +23,10 @@ from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.identity import identity_columns, last_value, past
+from colonnade.manifests.model.columns.statics import SUFFIX
 from colonnade.manifests.model.deletion_vector import write_deletion_vector
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.identity import identity_columns, last_value, past
 from colonnade.manifests.model.operations import (
     AddRowSet,
     CreateTable,
@@ -38,7 +39,6 @@ from colonnade.manifests.model.operations import (
     SetSortOrder,
     Txn,
 )
-from colonnade.manifests.model.statics import SUFFIX
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.rowset.deleted import read_deleted

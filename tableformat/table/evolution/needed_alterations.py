@@ -12,6 +12,8 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.columns.widening import common_type, evolved_type, widens
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
@@ -21,8 +23,6 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     type_text,
 )
-from colonnade.manifests.model.void import VOID
-from colonnade.manifests.model.widening import common_type, evolved_type, widens
 from colonnade.tableformat.table.alteration import AddColumn, Alteration, WidenColumn
 from colonnade.tableformat.table.alteration.paths import FieldNames, dotted, find, names_of
 from colonnade.tableformat.types.arrow_types import (

@@ -14,9 +14,9 @@ from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Compaction, Operation
-from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.partition.text import key_text
 from colonnade.tableformat.table.report.database_facts import (

@@ -9,10 +9,10 @@ from functools import partial
 from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable, DropRowSet, DropTable, Operation
-from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.statements.statement import COUNTED, Statement
 from colonnade.tableformat.table.transaction.table_changes import TableWork

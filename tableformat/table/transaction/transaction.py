@@ -26,6 +26,7 @@ from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFou
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
+from colonnade.manifests.model.columns.statics import statics_id, with_own_statics
 from colonnade.manifests.model.deletion_vector import (
     DeletionVector,
     hold_deletion_vector,
@@ -34,7 +35,6 @@ from colonnade.manifests.model.deletion_vector import (
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.statics import statics_id, with_own_statics
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.predicate import Where, parse_predicate

@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from colonnade.manifests.model.columns.hidden import WRITTEN
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import bound_prefix, encode_bound, value_after

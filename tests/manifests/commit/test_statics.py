@@ -7,6 +7,7 @@ import pytest
 from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.columns.statics import statics_id
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
@@ -32,7 +33,6 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.model.columns.identity import IdentityCounter
 from colonnade.manifests.model.entries import ByteCheck, ColumnStatistics, EntrySegment
-from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,

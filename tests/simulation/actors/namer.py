@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade import AlterProperties, RenameColumn
-from colonnade.manifests.model.column_properties import BLOOM, names_column
+from colonnade.manifests.model.columns.properties import BLOOM, names_column
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.actors.evolver import NAMES
 from tests.simulation.world import TABLES, World

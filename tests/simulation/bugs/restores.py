@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from colonnade.manifests.commit import conflicts
-from colonnade.manifests.model.column_properties import (
+from colonnade.manifests.model.columns.properties import (
     by_id,
     by_name,
     column_of,

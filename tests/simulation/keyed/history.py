@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from colonnade.manifests.model.column_properties import by_name
+from colonnade.manifests.model.columns.properties import by_name
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     CreateTable,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.columns.bloom import bloom_columns
+from colonnade.manifests.model.columns.text_policy import TextPolicy
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema, assign_ids
-from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress

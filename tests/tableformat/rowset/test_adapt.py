@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.model.column_default import encode_value
+from colonnade.manifests.model.columns.default import encode_value
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import MemoryStore

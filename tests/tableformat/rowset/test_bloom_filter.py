@@ -18,7 +18,7 @@ from xxhash import xxh64_intdigest
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.columns.bloom import bloom_columns
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.object_names import index_name

@@ -41,7 +41,7 @@ from colonnade import (
     WidenColumn,
 )
 from colonnade.manifests.model.codec import encode_model
-from colonnade.manifests.model.schema_check import check_schema
+from colonnade.manifests.model.columns.check import check_schema
 
 LONG, DIGITS = "x" * 5_000, "9" * 5_000
 MOST = 800

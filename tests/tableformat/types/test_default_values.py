@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import encode_value
+from colonnade.manifests.model.columns.default import encode_value
 from colonnade.manifests.model.schema import ColumnDefault, SchemaField, TableSchema
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.default_values import default_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.model.column_default import decode_value, encode_value
+from colonnade.manifests.model.columns.default import decode_value, encode_value
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.types.stored_value import repeated, stored_value
 from tests.default_values import TYPES, values

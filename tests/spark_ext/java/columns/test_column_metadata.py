@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import colonnade
+from colonnade.manifests.model.columns.check import METADATA_LIMIT
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.schema_check import METADATA_LIMIT
 from colonnade.tableformat.table.alteration import DropColumn, RenameColumn
 from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.columns.bloom import bloom_columns
 from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore

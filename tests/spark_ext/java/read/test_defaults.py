@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.model.column_default import encode_value
+from colonnade.manifests.model.columns.default import encode_value
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.predicate import parse_predicate, to_json

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import colonnade
+from colonnade.manifests.model.columns.hidden import WRITTEN
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.manifests.model.regions import Interval, Mask

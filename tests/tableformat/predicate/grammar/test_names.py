@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.model.columns.stated_sql import present_text
 from colonnade.manifests.model.schema import ArrayType, SchemaField, StructType, TableSchema
-from colonnade.manifests.model.stated_sql import present_text
 from colonnade.tableformat.predicate.sql import references
 
 POINT = StructType(

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import ConflictError
-from colonnade.manifests.model.column_properties import by_id
+from colonnade.manifests.model.columns.properties import by_id
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_schema

@@ -10,8 +10,8 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError, ConflictError, InvalidInputError
+from colonnade.manifests.model.columns.widening import LAST_DAY
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.widening import LAST_DAY
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.table.alteration import AddColumn, SetPartitioning, WidenColumn
 from colonnade.tableformat.table.design.defaults import SqlDefault

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from colonnade.manifests.model.column_default import encode_value
+from colonnade.manifests.model.columns.default import encode_value
 from colonnade.manifests.model.schema import ColumnDefault, SchemaField
 from colonnade.tableformat.table.design.default_sql import default_sql
 from colonnade.tableformat.table.design.defaults import with_default

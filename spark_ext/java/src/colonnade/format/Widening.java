@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 
 /**
  * The types that a column may widen to, by their texts. A wider type has every value of the
- * narrower one. Its counterpart in Python is {@code manifests/model/widening.py}.
+ * narrower one. Its counterpart in Python is {@code manifests/model/columns/widening.py}.
  *
  * <p>Spec: docs/spec/types.md#widening
  */

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import encode_value
-from colonnade.manifests.model.identity import (
+from colonnade.manifests.model.columns.default import encode_value
+from colonnade.manifests.model.columns.identity import (
     IdentityCounter,
     identity_columns,
     last_value,

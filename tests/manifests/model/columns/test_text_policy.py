@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.text_policy import PROPERTY, check_text_policy, text_policy
+from colonnade.manifests.model.columns.text_policy import PROPERTY, check_text_policy, text_policy
 
 
 def test_invalid_text_is_refused_unless_the_property_says_replace() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from colonnade.manifests.model.columns.widening import widens
 from colonnade.manifests.model.schema import DataType, SchemaField
-from colonnade.manifests.model.widening import widens
 
 
 def misplaced(before: Iterable[SchemaField], after: Iterable[SchemaField]) -> SchemaField | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_properties import (
+from colonnade.manifests.model.columns.properties import (
     by_id,
     by_name,
     check_columns_stay,

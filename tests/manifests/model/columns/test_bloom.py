@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.bloom_columns import (
+from colonnade.manifests.model.columns.bloom import (
     bloom_columns,
     check_bloom_columns,
 )

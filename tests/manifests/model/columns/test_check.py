@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.columns.check import METADATA_LIMIT, NESTING_LIMIT, check_schema
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import (
     ArrayType,
@@ -16,7 +17,6 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.manifests.model.schema_check import METADATA_LIMIT, NESTING_LIMIT, check_schema
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, change, database, make_log, replay
 

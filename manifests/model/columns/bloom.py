@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.model.column_properties import BLOOM
+from colonnade.manifests.model.columns.properties import BLOOM
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.statistics import bound_prefix

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from colonnade.manifests.model.generated import (
+from colonnade.manifests.model.columns.generated import (
     generated_fields,
     problem_of,
     sources_of,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from colonnade.manifests.model.columns.stated_sql import present_text
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.schema import NameReference, SchemaField, TableSchema
-from colonnade.manifests.model.stated_sql import present_text
 
 AT = NameReference(offset=0, length=1, field=1)
 LATER = NameReference(offset=4, length=3, field=2)

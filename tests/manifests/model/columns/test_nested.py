@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.model.nested_fields import misplaced
+from colonnade.manifests.model.columns.nested import misplaced
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,

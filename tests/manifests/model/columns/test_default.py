@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.column_default import (
+from colonnade.manifests.model.columns.default import (
     decode_value,
     encode_value,
     problem_of,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.schema import DataType, decimal_digits
 from colonnade.manifests.model.statistics import bound_prefix
-from colonnade.manifests.model.void import VOID
 
 _DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
 """The decimal digits of integer types, from the narrowest type to the widest."""

@@ -7,8 +7,8 @@ Spec: docs/spec/types.md#generated-columns
 
 from __future__ import annotations
 
+from colonnade.manifests.model.columns.stated_sql import present_text
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, walk
-from colonnade.manifests.model.stated_sql import present_text
 
 
 def generated_fields(schema: TableSchema) -> tuple[SchemaField, ...]:

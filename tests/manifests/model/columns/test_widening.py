@@ -7,15 +7,15 @@ from decimal import Decimal
 
 import pytest
 
-from colonnade.manifests.model.schema import decimal_digits
-from colonnade.manifests.model.statistics import bound_prefix, in_prefix, prefix_widens
-from colonnade.manifests.model.widening import (
+from colonnade.manifests.model.columns.widening import (
     common_type,
     keeps_bounds,
     text_length,
     widens,
     wider_types,
 )
+from colonnade.manifests.model.schema import decimal_digits
+from colonnade.manifests.model.statistics import bound_prefix, in_prefix, prefix_widens
 from tests.strategies import PRIMITIVES
 from tests.widened import PAIRS, model_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
+from colonnade.manifests.model.columns.hidden import WRITTEN, written_at
 
 
 def test_the_id_of_a_hidden_column_is_reserved() -> None:

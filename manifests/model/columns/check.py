@@ -6,7 +6,7 @@ Spec: docs/spec/types.md
 from __future__ import annotations
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model import void
+from colonnade.manifests.model.columns import void
 from colonnade.manifests.model.schema import MapType, SchemaField, TableSchema, walk
 
 ROW_HANDLER = "_row_handler"

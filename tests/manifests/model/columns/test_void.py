@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.model.columns.void import problem_of, stored_columns
+from colonnade.manifests.model.columns.widening import (
+    common_type,
+    evolved_type,
+    widens,
+    wider_types,
+)
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
@@ -12,8 +19,6 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.manifests.model.void import problem_of, stored_columns
-from colonnade.manifests.model.widening import common_type, evolved_type, widens, wider_types
 from tests.strategies import PRIMITIVES
 
 ID = SchemaField(name="id", type="long")
