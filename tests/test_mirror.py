@@ -70,7 +70,7 @@ ELSEWHERE = {
         "spec/test_golden_static_columns.py",
         "what a table of static values has is a rule of the specification",
     ),
-    "state.statics_fold": (
+    "state.folds.statics": (
         "spec/test_golden_static_columns.py",
         "the fold refuses what the specification forbids",
     ),

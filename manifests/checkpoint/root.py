@@ -36,6 +36,7 @@ from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.features import check_reader_features
+from colonnade.manifests.state.folds.statics import whole_table
 from colonnade.manifests.state.snapshot import (
     BatchMap,
     EntrySegmentRef,
@@ -45,7 +46,6 @@ from colonnade.manifests.state.snapshot import (
     TableMap,
     TableState,
 )
-from colonnade.manifests.state.statics_fold import whole_table
 
 
 class PagedBatches(BatchMap):

@@ -17,8 +17,8 @@ from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFound
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.once import once
+from colonnade.manifests.state.folds.statics import whole_table
 from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
-from colonnade.manifests.state.statics_fold import whole_table
 from colonnade.manifests.store.object_store import ObjectStore
 
 

@@ -44,6 +44,7 @@ from colonnade.manifests.model.operations import CheckpointRef
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.features import check_writer_features
+from colonnade.manifests.state.folds.statics import joined
 from colonnade.manifests.state.snapshot import (
     EntrySegmentRef,
     Replay,
@@ -51,7 +52,6 @@ from colonnade.manifests.state.snapshot import (
     Snapshot,
     TableState,
 )
-from colonnade.manifests.state.statics_fold import joined
 from colonnade.manifests.store.base import PutOutcome
 from colonnade.manifests.store.object_store import ObjectStore
 

@@ -16,7 +16,7 @@ from colonnade.manifests.model.columns.identity import next_value, next_values, 
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import DrawIdentity
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.state.identity_fold import find_identity
+from colonnade.manifests.state.folds.identity import find_identity
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 

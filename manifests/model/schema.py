@@ -232,8 +232,8 @@ class Generation(Model):
     """How a generated column follows from other columns of its row.
 
     `sql` is an expression in Spark SQL as it was stated. It reads the columns with the ids
-    `columns`, and names them at `references` (`columns/stated_sql.py`); without any, its columns keep their
-    names. Every session evaluates it in ANSI mode and in the time zone `time_zone`.
+    `columns`, and names them at `references` (`columns/stated_sql.py`); without any, its columns
+    keep their names. Every session evaluates it in ANSI mode and in the time zone `time_zone`.
     """
 
     sql: Annotated[str, Field(min_length=1, max_length=65_536)]

@@ -41,31 +41,31 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.state.columns_fold import (
+from colonnade.manifests.state.features import FeaturesFold
+from colonnade.manifests.state.folds.columns import (
     check_fields,
     check_values,
     check_void,
     with_layout,
 )
-from colonnade.manifests.state.constraints_fold import check_constraints
-from colonnade.manifests.state.features import FeaturesFold
-from colonnade.manifests.state.first_epoch import first_snapshot
-from colonnade.manifests.state.identity_fold import (
+from colonnade.manifests.state.folds.constraints import check_constraints
+from colonnade.manifests.state.folds.first_epoch import first_snapshot
+from colonnade.manifests.state.folds.identity import (
     Valued,
     check_identities,
     with_values,
 )
-from colonnade.manifests.state.kept_fold import KeptFold
-from colonnade.manifests.state.lifetimes_fold import check_lifetimes
-from colonnade.manifests.state.primary_key_fold import check_key
-from colonnade.manifests.state.properties_fold import check_properties
-from colonnade.manifests.state.refusal import refuse
-from colonnade.manifests.state.replaced_rows_fold import check_replaced_rows
-from colonnade.manifests.state.rowsets_fold import RowSetsFold
+from colonnade.manifests.state.folds.kept import KeptFold
+from colonnade.manifests.state.folds.lifetimes import check_lifetimes
+from colonnade.manifests.state.folds.primary_key import check_key
+from colonnade.manifests.state.folds.properties import check_properties
+from colonnade.manifests.state.folds.refusal import refuse
+from colonnade.manifests.state.folds.replaced_rows import check_replaced_rows
+from colonnade.manifests.state.folds.rowsets import RowSetsFold
+from colonnade.manifests.state.folds.statics import check_owner, check_statics, whole_table
+from colonnade.manifests.state.folds.table import TableOperation, altered_table
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 from colonnade.manifests.state.sort_order import check_fits
-from colonnade.manifests.state.statics_fold import check_owner, check_statics, whole_table
-from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
 def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:

@@ -16,7 +16,7 @@ from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import Restore, SetSortOrder
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.schema import TableSchema, type_text
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 SortKey = tuple[SortField, ...]

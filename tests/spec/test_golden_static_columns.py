@@ -33,8 +33,8 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.folds.statics import whole_table
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.state.statics_fold import whole_table
 from tests.log_samples import change, epoch_after
 from tests.spec.golden_logs import (
     ORDERS,

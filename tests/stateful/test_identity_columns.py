@@ -20,7 +20,9 @@ import pytest
 from colonnade import ArrowTable, ConflictError, IdentityColumn
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state import columns_fold, fold, table_fold
+from colonnade.manifests.state import fold
+from colonnade.manifests.state.folds import columns as columns_fold
+from colonnade.manifests.state.folds import table as table_fold
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.statements import identity_guard
 from colonnade.tableformat.statements.append import evaluate_append

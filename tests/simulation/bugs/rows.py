@@ -27,7 +27,7 @@ from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import DeletionVectorEntry, PartitionValues, RowSetEntry
 from colonnade.manifests.model.operations import AddCheck, Compaction, ReplaceColumn
-from colonnade.manifests.state.rowsets_fold import RowSetsFold
+from colonnade.manifests.state.folds.rowsets import RowSetsFold
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements import overwrite, update
 from tests.simulation.actors.compactor import Compactor

@@ -14,7 +14,7 @@ from colonnade.manifests.model.columns.statics import (
     statics_id,
     statics_schema,
 )
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 Find = Callable[[TableId], TableState | None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.model.primary_key import PrimaryKey, problem_of
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 

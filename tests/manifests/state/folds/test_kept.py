@@ -20,7 +20,7 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.state.kept_fold import KeptFold
+from colonnade.manifests.state.folds.kept import KeptFold
 from colonnade.manifests.store import MemoryStore
 from tests.examples_of import examples
 from tests.log_samples import database

@@ -12,7 +12,7 @@ from colonnade.manifests.model.operations import (
     AddCheck,
     DropCheck,
 )
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 

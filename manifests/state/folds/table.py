@@ -23,17 +23,17 @@ from colonnade.manifests.model.operations import (
     SetProperties,
     SetSortOrder,
 )
-from colonnade.manifests.state.columns_fold import altered, restored
-from colonnade.manifests.state.constraints_fold import (
+from colonnade.manifests.state.folds.columns import altered, restored
+from colonnade.manifests.state.folds.constraints import (
     check_constraints,
     with_check,
     without_check,
 )
-from colonnade.manifests.state.identity_fold import drawn
-from colonnade.manifests.state.lifetimes_fold import check_lifetimes, with_lifetimes
-from colonnade.manifests.state.primary_key_fold import check_key, with_key
-from colonnade.manifests.state.properties_fold import with_properties
-from colonnade.manifests.state.range_tombstones_fold import check_tombstones, with_tombstone
+from colonnade.manifests.state.folds.identity import drawn
+from colonnade.manifests.state.folds.lifetimes import check_lifetimes, with_lifetimes
+from colonnade.manifests.state.folds.primary_key import check_key, with_key
+from colonnade.manifests.state.folds.properties import with_properties
+from colonnade.manifests.state.folds.range_tombstones import check_tombstones, with_tombstone
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import check_fits, with_order, with_restored_order
 

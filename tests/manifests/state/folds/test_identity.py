@@ -17,8 +17,8 @@ from colonnade.manifests.model.operations import (
     Restore,
 )
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
-from colonnade.manifests.state.columns_fold import altered
-from colonnade.manifests.state.identity_fold import (
+from colonnade.manifests.state.folds.columns import altered
+from colonnade.manifests.state.folds.identity import (
     check_identities,
     drawn,
     find_identity,

@@ -11,7 +11,7 @@ from colonnade.manifests.model.operations import (
     SetComment,
     SetProperties,
 )
-from colonnade.manifests.state.table_fold import TableOperation, altered_table
+from colonnade.manifests.state.folds.table import TableOperation, altered_table
 from tests.log_samples import ORDERS, table_state
 from tests.manifests.state.alterations import ID, NOTE, X, alter
 

@@ -23,7 +23,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import WHOLE, decode_bound
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 Valued = AddRowSet | AddRowSets

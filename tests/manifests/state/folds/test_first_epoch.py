@@ -9,7 +9,7 @@ import pytest
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase
-from colonnade.manifests.state.first_epoch import first_snapshot
+from colonnade.manifests.state.folds.first_epoch import first_snapshot
 from tests.log_samples import ORDERS
 
 

@@ -6,7 +6,7 @@ Pure, as `fold.py`. Spec: docs/spec/epoch-log.md#fold
 from __future__ import annotations
 
 from colonnade.manifests.model.operations import Lease, Pin, Tag, Unpin, Untag, Vacuum
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import Snapshot
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from colonnade.manifests.model.operations import AddRangeTombstone, ForgetRangeTombstones
 from colonnade.manifests.model.range_tombstones import RangeTombstone, problem_of
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import TableState
 

@@ -16,7 +16,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     ReplaceRows,
 )
-from colonnade.manifests.state.replaced_rows_fold import check_replaced_rows
+from colonnade.manifests.state.folds.replaced_rows import check_replaced_rows
 from tests.log_samples import ORDERS, TRIPS, entry, vector
 
 CHECK = ByteCheck(length=1, crc32c=2)

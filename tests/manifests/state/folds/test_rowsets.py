@@ -22,8 +22,8 @@ from colonnade.manifests.model.operations import (
     CompactionOutput,
     ReplaceColumn,
 )
+from colonnade.manifests.state.folds.rowsets import RowSetsFold
 from colonnade.manifests.state.rowset_ids import ROWSET_IDS
-from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import TableState
 from tests.examples_of import examples
 from tests.log_samples import ORDERS, entry, table_state, vector

@@ -21,9 +21,9 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema, walk
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.manifests.state.partition_widening import keeps_partitions
-from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 

@@ -9,7 +9,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import AlterSchema, SetProperties
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.properties_fold import check_properties, with_properties
+from colonnade.manifests.state.folds.properties import check_properties, with_properties
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, change, epoch_after, make_log, with_orders

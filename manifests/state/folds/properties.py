@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from colonnade.manifests.model.columns.properties import missing
 from colonnade.manifests.model.operations import SetProperties
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 

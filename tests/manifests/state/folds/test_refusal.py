@@ -17,7 +17,7 @@ from colonnade.manifests.model.operations import (
     SetComment,
 )
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, TRIPS, change, database, epoch_after, make_log, table

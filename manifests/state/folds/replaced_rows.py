@@ -16,7 +16,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     ReplaceRows,
 )
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 
 
 def check_replaced_rows(epoch: int, operations: Sequence[Operation]) -> None:

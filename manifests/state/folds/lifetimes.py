@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from colonnade.manifests.model.lifetimes import problem_of
 from colonnade.manifests.model.operations import SetLifetimes
-from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
 

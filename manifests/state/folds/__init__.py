@@ -1,0 +1,9 @@
+"""Parts of the fold: how the operations of an epoch change one part of a state. Pure.
+
+first_epoch.py                          the state after epoch 0
+refusal.py                              the error for an epoch that contradicts the state
+table.py  columns.py  properties.py     a table that an operation alters
+constraints.py  primary_key.py  lifetimes.py  identity.py  statics.py  range_tombstones.py
+rowsets.py  replaced_rows.py            the live RowSets of a table
+kept.py                                 tags, pins, leases and the floor
+"""
