@@ -57,8 +57,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
       AnalyzerRules.add(SessionExtension::inject);
       OutermostParser.use(WORDS);
     } catch (ReflectiveOperationException | RuntimeException error) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "This version of Spark does not let Colonnade extend a session that runs already ("
               + error
               + "): start Spark with --conf spark.sql.extensions="

@@ -3,6 +3,7 @@ package colonnade.planner;
 import colonnade.store.ShortText;
 import org.apache.spark.QueryContext;
 import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.collection.immutable.Map$;
 
@@ -79,18 +80,24 @@ public final class ColonnadeException extends AnalysisException {
     return message.startsWith(prefix) ? message.substring(prefix.length()) : message;
   }
 
-  /** Throws an error where no checked exception may be declared. Never returns. */
-  public static RuntimeException unchecked(String code, String sentence) {
-    return new ColonnadeException(code, sentence).unchecked();
+  /** Refuses a call. Throws the error of its sentence, as {@link #unchecked} does. */
+  public static RuntimeException invalid(String sentence, Object... parts) {
+    return unchecked("COLONNADE_INVALID_INPUT", sentence, parts);
+  }
+
+  /**
+   * Throws an error where no checked exception may be declared. Never returns.
+   *
+   * @param sentence a format of {@link String#format} if there are {@code parts}, else the text
+   */
+  public static RuntimeException unchecked(String code, String sentence, Object... parts) {
+    String text = parts.length == 0 ? sentence : String.format(sentence, parts);
+    return new ColonnadeException(code, text).unchecked();
   }
 
   /** Throws this where no checked exception may be declared. Never returns. */
   public RuntimeException unchecked() {
-    throw ColonnadeException.<RuntimeException>disguised(this);
-  }
-
-  @SuppressWarnings("unchecked")
-  private static <E extends Throwable> E disguised(Throwable error) throws E {
-    throw (E) error;
+    Platform.throwException(this);
+    return null;
   }
 }

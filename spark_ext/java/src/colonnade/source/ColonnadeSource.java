@@ -88,8 +88,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     String path = properties.getOrDefault("path", location);
     StreamedWrites.refuse();
     if (path == null) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "Spark's own catalog cannot create a Colonnade table by itself: start Spark with --conf"
               + " spark.sql.catalog.spark_catalog="
               + ColonnadeSessionCatalog.class.getName()

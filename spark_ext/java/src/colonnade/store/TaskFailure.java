@@ -5,6 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.QueryContext;
 import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.collection.immutable.Map$;
 
@@ -40,7 +41,7 @@ public final class TaskFailure {
   }
 
   private static RuntimeException thrown(String condition, String message, Throwable cause) {
-    throw TaskFailure.<RuntimeException>disguised(
+    Platform.throwException( // it may be thrown, although it is checked and not declared
         new AnalysisException(
             message,
             Option.empty(),
@@ -49,10 +50,6 @@ public final class TaskFailure {
             Option.apply(condition),
             Map$.MODULE$.empty(),
             new QueryContext[0]));
-  }
-
-  @SuppressWarnings("unchecked")
-  private static <E extends Throwable> E disguised(Throwable error) throws E {
-    throw (E) error;
+    return null;
   }
 }

@@ -80,7 +80,7 @@ final class Alterations {
       return new Changes.CommentTable(value);
     }
     if (name.equals(TableCatalog.PROP_LOCATION)) {
-      throw refusal(
+      throw ColonnadeException.invalid(
           "The location of a table cannot be changed: it is where the table's files are.");
     }
     return value == null
@@ -139,11 +139,7 @@ final class Alterations {
   }
 
   private static RuntimeException unsupported(TableChange change) {
-    return refusal(
+    return ColonnadeException.invalid(
         "Colonnade tables have no support for " + change.getClass().getSimpleName() + ".");
-  }
-
-  private static RuntimeException refusal(String sentence) {
-    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 }

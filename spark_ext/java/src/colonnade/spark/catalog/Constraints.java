@@ -56,13 +56,13 @@ final class Constraints {
   /** Returns a constraint. Refuses every kind that is not enforced. */
   static Clauses.Constraint of(Constraint constraint, StructType schema) {
     if (!(constraint instanceof Check check)) {
-      throw refusal(
+      throw ColonnadeException.invalid(
           "Constraint " + constraint.name() + " cannot be added: Colonnade tables have CHECK"
               + " constraints and a primary key, no unique or foreign keys. The property primaryKey"
               + " gives a table its primary key.");
     }
     if (!check.enforced()) {
-      throw refusal(
+      throw ColonnadeException.invalid(
           "Constraint " + check.name() + " cannot be added as NOT ENFORCED: Colonnade checks every"
               + " row; leave out NOT ENFORCED.");
     }
@@ -79,22 +79,20 @@ final class Constraints {
     Set<String> offered =
         RowColumn.beside(schema).stream().map(RowColumn::name).collect(Collectors.toSet());
     for (String name : ReadColumns.of(check.predicateSql(), offered)) {
-      throw refusal(
-          String.format(
-              "Constraint %s cannot read %s: rows have this column only when they are read; name"
-                  + " columns of the table itself.",
-              check.name(), name));
+      throw ColonnadeException.invalid(
+          "Constraint %s cannot read %s: rows have this column only when they are read; name"
+              + " columns of the table itself.",
+          check.name(), name);
     }
   }
 
   /** Refuses a condition whose answer for a row depends on the session or its time. */
   private static void refuseVarying(Check check, StructType schema) {
     if (new CheckCondition(check.predicateSql(), schema).isOfSession()) {
-      throw refusal(
-          String.format(
-              "Constraint %s cannot be CHECK (%s): it depends on the session or its time; use"
-                  + " another condition.",
-              check.name(), check.predicateSql()));
+      throw ColonnadeException.invalid(
+          "Constraint %s cannot be CHECK (%s): it depends on the session or its time; use"
+              + " another condition.",
+          check.name(), check.predicateSql());
     }
   }
 
@@ -104,14 +102,13 @@ final class Constraints {
     Set<String> columns = ReadColumns.of(condition, Set.of(table.schema().fieldNames()));
     Optional<String> values = ContradictingRow.find(table, condition, columns);
     if (values.isPresent()) {
-      throw refusal(
-          String.format(
-              "Constraint %s cannot be added to table %s: CHECK (%s) does not hold for a row with"
-                  + " %s.",
-              constraint.name(),
-              table.path(),
-              condition,
-              values.get().isEmpty() ? "any values" : values.get()));
+      throw ColonnadeException.invalid(
+          "Constraint %s cannot be added to table %s: CHECK (%s) does not hold for a row with"
+              + " %s.",
+          constraint.name(),
+          table.path(),
+          condition,
+          values.get().isEmpty() ? "any values" : values.get());
     }
     return table.epoch();
   }
@@ -134,10 +131,7 @@ final class Constraints {
   }
 
   private static RuntimeException elsewhere() {
-    return refusal("In spark_catalog only Colonnade tables can have constraints.");
-  }
-
-  private static RuntimeException refusal(String sentence) {
-    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    return ColonnadeException.invalid(
+        "In spark_catalog only Colonnade tables can have constraints.");
   }
 }

@@ -200,12 +200,10 @@ public class DatabaseCatalog
     String location =
         design.location() == null ? null : Warehouse.localPath(design.location(), named.root());
     if (location != null && !location.equals(named.path())) {
-      String sentence =
-          String.format(
-              "Table %s is stored in its database, not at LOCATION %s; leave out LOCATION or create"
-                  + " %s.`%s` instead.",
-              named, location, name, location);
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "Table %s is stored in its database, not at LOCATION %s; leave out LOCATION or create"
+              + " %s.`%s` instead.",
+          named, location, name, location);
     }
     if (!named.isPath()) {
       String[] namespace = identifier.namespace();
@@ -246,9 +244,8 @@ public class DatabaseCatalog
     boolean here = target.size() == 1 && !TableName.isPath(to.name());
     TableName there = here ? null : TableName.of(warehouse.path(), target);
     if (!here && !(there.rest().size() == 1 && there.root().equals(named(from).root()))) {
-      String sentence =
-          "Table " + named(from) + " cannot move to another place; give only its new name.";
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "Table " + named(from) + " cannot move to another place; give only its new name.");
     }
     boolean anyCase = SQLConf.get().caseSensitiveAnalysis();
     Planner.call(new RenameTable(path, to.name(), anyCase));
@@ -307,9 +304,8 @@ public class DatabaseCatalog
 
   @Override
   public void alterNamespace(String[] namespace, NamespaceChange... changes) {
-    String sentence =
-        "Database " + String.join(".", namespace) + " has nothing that could be altered.";
-    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    throw ColonnadeException.invalid(
+        "Database " + String.join(".", namespace) + " has nothing that could be altered.");
   }
 
   @Override
@@ -334,11 +330,10 @@ public class DatabaseCatalog
     Map<String, Procedure> known = ColonnadeProcedure.descriptions();
     boolean ours = Arrays.equals(identifier.namespace(), new String[] {SYSTEM});
     if (!ours || !known.containsKey(identifier.name())) {
-      String sentence =
-          String.format(
-              "Procedure %s.%s does not exist; the procedures of %s.%s are: %s.",
-              name, identifier, name, SYSTEM, String.join(", ", known.keySet()));
-      throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+      throw ColonnadeException.unchecked(
+          "COLONNADE_NOT_FOUND",
+          "Procedure %s.%s does not exist; the procedures of %s.%s are: %s.",
+          name, identifier, name, SYSTEM, String.join(", ", known.keySet()));
     }
     return new ColonnadeProcedure(
         identifier.name(),

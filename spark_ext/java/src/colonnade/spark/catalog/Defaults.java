@@ -58,12 +58,10 @@ final class Defaults {
 
   private static void refuseLoss(String column, DataType type, DefaultValue given) {
     if (FoldedDefault.losesDigits(column, type, given)) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
-          String.format(
-              "Column '%s' is %s and cannot have the default %s, which has more digits; round it, or"
-                  + " choose another type.",
-              column, type.sql(), given.getSql()));
+      throw ColonnadeException.invalid(
+          "Column '%s' is %s and cannot have the default %s, which has more digits; round it, or"
+              + " choose another type.",
+          column, type.sql(), given.getSql());
     }
   }
 

@@ -51,12 +51,10 @@ final class ExistingTable {
   /** Refuses to replace the table at {@code path} by one at another path. */
   static void refuseMove(String path, String other) {
     if (!other.equals(path)) {
-      String sentence =
-          String.format(
-              "The table to replace is stored at %s, not at %s; leave out LOCATION, or drop the"
-                  + " table before you create it elsewhere.",
-              path, other);
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "The table to replace is stored at %s, not at %s; leave out LOCATION, or drop the"
+              + " table before you create it elsewhere.",
+          path, other);
     }
   }
 
@@ -81,9 +79,8 @@ final class ExistingTable {
   }
 
   private static RuntimeException existsOtherwise(String path, String has, String leaveOut) {
-    String sentence =
-        String.format(
-            "The Colonnade table %s has %s; leave out %s to use it.", path, has, leaveOut);
-    return ColonnadeException.unchecked("COLONNADE_ALREADY_EXISTS", sentence);
+    return ColonnadeException.unchecked(
+        "COLONNADE_ALREADY_EXISTS",
+        "The Colonnade table %s has %s; leave out %s to use it.", path, has, leaveOut);
   }
 }

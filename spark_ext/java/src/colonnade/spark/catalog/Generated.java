@@ -34,8 +34,7 @@ final class Generated {
   static void refuseElsewhere(TableInfo info) {
     for (Column column : info.columns()) {
       if (column.generationExpression() != null) {
-        throw ColonnadeException.unchecked(
-            "COLONNADE_INVALID_INPUT",
+        throw ColonnadeException.invalid(
             "In spark_catalog only Colonnade tables can have generated columns.");
       }
     }
@@ -86,11 +85,9 @@ final class Generated {
   }
 
   private static RuntimeException refusal(Column column, String why) {
-    String sentence =
-        String.format(
-            "Column '%s' cannot be generated as %s, because %s; use another expression, or a"
-                + " default.",
-            column.name(), column.generationExpression(), why);
-    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    return ColonnadeException.invalid(
+        "Column '%s' cannot be generated as %s, because %s; use another expression, or a"
+            + " default.",
+        column.name(), column.generationExpression(), why);
   }
 }

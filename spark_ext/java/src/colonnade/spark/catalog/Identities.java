@@ -42,8 +42,7 @@ final class Identities {
   /** Refuses identity columns of another format, because Spark's catalog would drop them. */
   static void refuseElsewhere(TableInfo info) {
     if (!of(info.columns()).isEmpty()) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "In spark_catalog only Colonnade tables can have identity columns.");
     }
   }

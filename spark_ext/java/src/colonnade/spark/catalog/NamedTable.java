@@ -77,8 +77,7 @@ final class NamedTable {
   private static Optional<String> sessionTable(String text, List<String> parts) {
     Optional<CatalogTable> table = inSessionCatalog(parts);
     if (table.isPresent() && !isOurs(table.get())) {
-      String sentence = "Table " + text + " is of another format, not Colonnade's.";
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid("Table " + text + " is of another format, not Colonnade's.");
     }
     return table.map(NamedTable::place);
   }
@@ -117,8 +116,9 @@ final class NamedTable {
   }
 
   private static String refuse(String text, String advice) {
-    String sentence = "Table " + text + " does not exist: " + advice + ".";
-    throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+    throw ColonnadeException.unchecked(
+        "COLONNADE_NOT_FOUND",
+        "Table " + text + " does not exist: " + advice + ".");
   }
 
   /**

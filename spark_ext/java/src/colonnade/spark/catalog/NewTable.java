@@ -64,7 +64,7 @@ final class NewTable implements SupportsWrite {
             path);
     asked =
         FrameLayout.asked()
-            .orElseThrow(() -> ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence));
+            .orElseThrow(() -> ColonnadeException.invalid(sentence));
     return asked;
   }
 

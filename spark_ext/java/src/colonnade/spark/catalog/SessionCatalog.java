@@ -275,12 +275,10 @@ public class SessionCatalog extends DelegatingCatalogExtension
    */
   private static void refuseWithin(String done, Identifier identifier) {
     if (Planner.transaction() != null) {
-      String sentence =
-          String.format(
-              "Table %s cannot be %s within a transaction, because Spark's own catalog cannot undo"
-                  + " it; do it before or after, or in the catalog colonnade.",
-              identifier, done);
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "Table %s cannot be %s within a transaction, because Spark's own catalog cannot undo"
+              + " it; do it before or after, or in the catalog colonnade.",
+          identifier, done);
     }
   }
 
@@ -334,8 +332,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       return StagedOverwrite.orReplacement(path, info);
     }
     if (isOurs(info) || path != null) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "Table " + identifier + " is of another format; drop it before you create the new one.");
     }
     dropTable(identifier);

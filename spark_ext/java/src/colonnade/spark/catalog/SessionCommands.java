@@ -1,5 +1,7 @@
 package colonnade.spark.catalog;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.quirks.rules.SessionRules;
 import colonnade.spark.sink.ColonnadeTable;
 import java.net.URI;
@@ -40,7 +42,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * replaces it. Spark would treat each table as one of its own.
  */
 final class SessionCommands extends SparkStrategy {
-  private static final Seq<SparkPlan> NOT_OURS = seq(List.of());
+  private static final Seq<SparkPlan> NOT_OURS = seq();
 
   private final SessionCatalog catalog;
 
@@ -62,10 +64,6 @@ final class SessionCommands extends SparkStrategy {
       return show.partitionSpec().isEmpty() ? seq(List.of(planLater(shown(show)))) : NOT_OURS;
     }
     return NOT_OURS;
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
   }
 
   /**
@@ -98,7 +96,7 @@ final class SessionCommands extends SparkStrategy {
             Option.empty(),
             Option.empty(),
             location.isDefined(),
-            seq(List.of()));
+            seq());
     SparkPlan create =
         new CreateTableExec(
             catalog,

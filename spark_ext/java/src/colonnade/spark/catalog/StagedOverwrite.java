@@ -100,13 +100,11 @@ final class StagedOverwrite implements StagedTable, SupportsWrite, GeneratedColu
   }
 
   private static RuntimeException refusal(ColonnadeTable table, String reason) {
-    String sentence =
-        String.format(
-            "Table %s %s, and an overwrite keeps columns and layout of a table; set the option"
-                + " overwriteSchema to true, or use df.writeTo(name).createOrReplace() to replace"
-                + " the table.",
-            table.path(), reason);
-    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    return ColonnadeException.invalid(
+        "Table %s %s, and an overwrite keeps columns and layout of a table; set the option"
+            + " overwriteSchema to true, or use df.writeTo(name).createOrReplace() to replace"
+            + " the table.",
+        table.path(), reason);
   }
 
   @Override

@@ -10,8 +10,7 @@ public final class StreamedWrites {
   /** Refuses {@code df.writeStream} if it calls, before it creates a table or looks for one. */
   public static void refuse() {
     if (Caller.isStreamWriter()) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "writeStream.toTable and start cannot write to a Colonnade table; write each batch in"
               + " foreachBatch, with the options txnAppId and txnVersion.");
     }

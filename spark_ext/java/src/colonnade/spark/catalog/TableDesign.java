@@ -117,7 +117,8 @@ record TableDesign(
   /** Adds the primary key of a statement to the properties, where the planner reads it. */
   private static void statePrimaryKey(Map<String, String> properties, String columns) {
     if (properties.putIfAbsent(PRIMARY_KEY, columns) != null) {
-      throw refusal("Give either PRIMARY KEY or the property " + PRIMARY_KEY + ", not both.");
+      throw ColonnadeException.invalid(
+          "Give either PRIMARY KEY or the property " + PRIMARY_KEY + ", not both.");
     }
   }
 
@@ -155,7 +156,7 @@ record TableDesign(
                 + " it out.");
       }
     } else {
-      throw refusal(
+      throw ColonnadeException.invalid(
           "This catalog holds only Colonnade tables, not tables of " + provider + "; leave out"
               + " USING.");
     }
@@ -164,7 +165,7 @@ record TableDesign(
   /** Spark passes STORED AS and ROW FORMAT to catalogs as options with these names. */
   private static void refuseHive(Set<String> properties) {
     if (properties.stream().anyMatch(key -> key.startsWith(HIVE))) {
-      throw refusal(
+      throw ColonnadeException.invalid(
           "The file format of a Colonnade table cannot be chosen; leave out STORED AS and ROW"
               + " FORMAT.");
     }
@@ -173,7 +174,7 @@ record TableDesign(
   private static void refuseNowhere(Map<String, String> properties) {
     if (properties.containsKey(TableCatalog.PROP_EXTERNAL)
         && !properties.containsKey(TableCatalog.PROP_LOCATION)) {
-      throw refusal("An EXTERNAL table needs a LOCATION; leave out EXTERNAL.");
+      throw ColonnadeException.invalid("An EXTERNAL table needs a LOCATION; leave out EXTERNAL.");
     }
   }
 
@@ -241,14 +242,10 @@ record TableDesign(
   }
 
   private static RuntimeException refusal(Transform transform) {
-    return refusal(
+    return ColonnadeException.invalid(
         "A partition transform takes one column and at most one whole number, as in bucket(16, id),"
             + " not "
             + transform.describe() + ".");
-  }
-
-  private static RuntimeException refusal(String sentence) {
-    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
   /** Returns the message for the planner. With {@code replace}, an existing table is replaced. */

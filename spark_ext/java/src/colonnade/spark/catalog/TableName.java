@@ -60,8 +60,8 @@ record TableName(String root, List<String> rest, boolean isPath) {
   /** The author of a statement does not know the working folder of the driver. */
   private static void refuseRelative(String path) {
     if (GivenPath.isRelative(path)) {
-      String sentence = "Path " + path + " is relative; write it from the root, as in `/data/t`.";
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "Path " + path + " is relative; write it from the root, as in `/data/t`.");
     }
   }
 

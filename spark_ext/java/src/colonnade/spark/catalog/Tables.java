@@ -54,10 +54,9 @@ final class Tables {
     if (options.isEmpty()) {
       return new MetadataTable(path, kind);
     }
-    String sentence =
+    throw ColonnadeException.invalid(
         "Metadata table " + path + "." + kind + " has no earlier versions; leave out the version or"
-            + " time.";
-    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+            + " time.");
   }
 
   /** Whether a name refers to a metadata table. A real table of that name comes first. */
@@ -73,11 +72,8 @@ final class Tables {
    */
   static void refuse(TableName about, String changed) {
     if (about != null) {
-      String sentence =
-          String.format(
-              "Metadata table %s cannot be %s; it follows table %s.",
-              about, changed, about.owner());
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "Metadata table %s cannot be %s; it follows table %s.", about, changed, about.owner());
     }
   }
 

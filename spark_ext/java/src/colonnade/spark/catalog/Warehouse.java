@@ -105,9 +105,8 @@ public record Warehouse(String path) {
       throws NamespaceAlreadyExistsException {
     for (String key : properties.keySet()) {
       if (!Set.of(SupportsNamespaces.PROP_OWNER).contains(key)) {
-        String sentence =
-            "A Colonnade database is a folder of tables and has no " + key + "; leave it out.";
-        throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+        throw ColonnadeException.invalid(
+            "A Colonnade database is a folder of tables and has no " + key + "; leave it out.");
       }
     }
     if (namespace.length == 1 && isDatabase(databasePath(namespace))) {
@@ -120,9 +119,8 @@ public record Warehouse(String path) {
   private static void requireOneName(String... namespace) {
     if (namespace.length != 1) {
       String name = String.join(".", namespace);
-      String sentence =
-          name + " cannot be a database, because databases do not nest; give a name of one part.";
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          name + " cannot be a database, because databases do not nest; give a name of one part.");
     }
   }
 

@@ -266,8 +266,7 @@ public class ColonnadeTable extends TableAtEpoch
   @Override
   public boolean canDeleteWhere(Predicate[] filters) {
     if (!isDeletedFrom()) { // Spark has put the table into the place of a view
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "DELETE does not change tables through a view; name the table itself: " + path() + ".");
     }
     if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
@@ -323,12 +322,10 @@ public class ColonnadeTable extends TableAtEpoch
   private ColonnadeTable at(Map<String, String> options) {
     ColonnadeTable other = load(path(), ReadOptions.namingState(options));
     if (!other.schema().equals(schema())) {
-      String sentence =
-          String.format(
-              "The options of a read give table %s other columns than Spark has found; load the table"
-                  + " by its path, or name an epoch as in VERSION AS OF.",
-              path());
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "The options of a read give table %s other columns than Spark has found; load the table"
+              + " by its path, or name an epoch as in VERSION AS OF.",
+          path());
     }
     return other;
   }

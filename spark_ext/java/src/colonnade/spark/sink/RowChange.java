@@ -66,12 +66,10 @@ public record RowChange(
     boolean isOffered =
         RowColumn.beside(table.schema()).stream().anyMatch(each -> each.isCalled(last));
     if (isOffered && !isField) {
-      String sentence =
-          String.format(
-              "UPDATE cannot set '%s' of table %s, which says where a row is stored; name columns of"
-                  + " the table in SET.",
-              last, table.path());
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "UPDATE cannot set '%s' of table %s, which says where a row is stored; name columns of"
+              + " the table in SET.",
+          last, table.path());
     }
   }
 
@@ -84,12 +82,10 @@ public record RowChange(
       IdentityColumnSpec stated = column.identityColumnSpec();
       boolean always = stated != null && !stated.isAllowExplicitInsert();
       if (always && AssignedColumns.mayHave(column.name())) {
-        String sentence =
-            String.format(
-                "Column '%s' of table %s is GENERATED ALWAYS AS IDENTITY and cannot be set; name"
-                    + " the other columns in SET.",
-                column.name(), table.path());
-        throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+        throw ColonnadeException.invalid(
+            "Column '%s' of table %s is GENERATED ALWAYS AS IDENTITY and cannot be set; name"
+                + " the other columns in SET.",
+            column.name(), table.path());
       }
     }
   }
@@ -137,8 +133,7 @@ public record RowChange(
   }
 
   private static RuntimeException invalid(String sentence, Object... names) {
-    return ColonnadeException.unchecked(
-        "COLONNADE_INVALID_INPUT", String.format(sentence, names));
+    return ColonnadeException.invalid(sentence, names);
   }
 
   List<Tree> filters() {

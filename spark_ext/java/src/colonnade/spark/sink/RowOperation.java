@@ -89,8 +89,7 @@ public final class RowOperation implements SupportsDelta {
     StructType own = RowColumn.without(rows, table.schema());
     if (command == Command.MERGE && !own.equals(rows)) {
       // Spark fails at such rows: at an insertion for want of values, at an update in its tasks.
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
+      throw ColonnadeException.invalid(
           "A MERGE cannot name the columns " + offered() + " that Colonnade offers beside those of"
               + " the table; name columns of the table itself, or use UPDATE or DELETE.");
     }

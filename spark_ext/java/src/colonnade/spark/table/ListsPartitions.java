@@ -93,8 +93,7 @@ interface ListsPartitions extends SupportsPartitionManagement {
   }
 
   private RuntimeException refusal() {
-    return ColonnadeException.unchecked(
-        "COLONNADE_INVALID_INPUT",
+    return ColonnadeException.invalid(
         "A partition of table " + name() + " is added and removed with its rows: use INSERT and"
             + " DELETE.");
   }

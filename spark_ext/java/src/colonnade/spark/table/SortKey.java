@@ -1,5 +1,7 @@
 package colonnade.spark.table;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.planner.messages.Clauses.OrderField;
 import java.util.List;
 import java.util.Map;
@@ -7,7 +9,6 @@ import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.expressions.ClusterByTransform;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The sort key of a table as Spark shows it: as CLUSTER BY, or as the property {@code sortKey}.
@@ -29,7 +30,7 @@ record SortKey(List<OrderField> fields, boolean clusters) {
       return new Transform[0];
     }
     return new Transform[] {
-      new ClusterByTransform(CollectionConverters.asScala(ascending()).toSeq())
+      new ClusterByTransform(seq(ascending()))
     };
   }
 

@@ -78,9 +78,9 @@ public final class Maintenance {
   public static void refuseUnknown(String sql) {
     String first = firstWord(sql);
     if (first.equals("CONVERT")) {
-      throw refusal(ForeignWords.CONVERT);
+      throw ColonnadeException.invalid(ForeignWords.CONVERT);
     } else if (UNKNOWN.contains(first)) {
-      throw refusal(
+      throw ColonnadeException.invalid(
           first
               + " names no table of Colonnade here, and nothing else in this session knows the"
               + " statement; name a table as in colonnade.db.t or colonnade.`/data/t`.");
@@ -89,10 +89,6 @@ public final class Maintenance {
 
   private static String firstWord(String sql) {
     return new Tokens(sql).present().toUpperCase(Locale.ROOT);
-  }
-
-  private static RuntimeException refusal(String sentence) {
-    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
   private Optional<String> call() {
@@ -108,7 +104,7 @@ public final class Maintenance {
     } else if (in.skip("DESCRIBE", "DETAIL") || in.skip("DESC", "DETAIL")) {
       return of(table -> call(table, "detail", Map.of(), DETAIL));
     }
-    ForeignWords.advice(new Tokens(sql)).ifPresent(Maintenance::refusal);
+    ForeignWords.advice(new Tokens(sql)).ifPresent(ColonnadeException::invalid);
     return Optional.empty();
   }
 
@@ -244,7 +240,8 @@ public final class Maintenance {
 
   private RuntimeException unexpected(String form) {
     String here = in.atEnd() ? "its end" : "'" + in.present() + "'";
-    return refusal("The statement cannot be read from " + here + " on: it is written " + form + ".");
+    return ColonnadeException.invalid(
+        "The statement cannot be read from " + here + " on: it is written " + form + ".");
   }
 
   /** Whether a text is a whole expression. */

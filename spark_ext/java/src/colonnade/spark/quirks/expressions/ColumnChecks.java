@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.expressions;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.table.TableAtEpoch;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -93,7 +95,7 @@ final class ColumnChecks {
       }
     }
     LogicalPlan all =
-        new Project(CollectionConverters.asScala(given).toSeq(), values.child());
+        new Project(seq(given), values.child());
     Expression allowed =
         conditions.entrySet().stream()
             .map(each -> (Expression) invariant(each.getKey(), each.getValue(), value))
@@ -102,7 +104,7 @@ final class ColumnChecks {
     Expression checked = new If(output.get(1), allowed, Literal.TrueLiteral());
     List<NamedExpression> kept = new ArrayList<>(output);
     return new Project(
-        CollectionConverters.asScala(kept).toSeq(), new Filter(checked, all));
+        seq(kept), new Filter(checked, all));
   }
 
   private CheckInvariant invariant(Check check, Expression condition, Attribute value) {
@@ -120,7 +122,7 @@ final class ColumnChecks {
             });
     return new CheckInvariant(
         replaced,
-        CollectionConverters.asScala(shown).toSeq(),
+        seq(shown),
         check.name(),
         check.predicateSql());
   }

@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.expressions;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.table.TableAtEpoch;
 import colonnade.write.ColumnRewrite;
@@ -170,7 +172,7 @@ public final class ColumnValues {
       filled = new If(changed, filled, old(plan));
     }
     Seq<NamedExpression> list =
-        CollectionConverters.asScala(List.of(given.get(0), given.get(1), named(filled))).toSeq();
+        seq(List.of(given.get(0), given.get(1), named(filled)));
     return new Project(list, plan.child());
   }
 
@@ -192,8 +194,7 @@ public final class ColumnValues {
   private static void refuseUnparsed(String column, String why, Exception error) {
     if (error instanceof ParseException parse) {
       String sentence = parse.getSimpleMessage().strip().lines().findFirst().orElse("");
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT", "Column '" + column + "' " + why + ": " + sentence);
+      throw ColonnadeException.invalid("Column '" + column + "' " + why + ": " + sentence);
     }
   }
 
@@ -226,13 +227,12 @@ public final class ColumnValues {
         value,
         "value",
         NamedExpression$.MODULE$.newExprId(),
-        CollectionConverters.asScala(List.<String>of()).toSeq(),
+        seq(),
         Option.empty(),
-        CollectionConverters.asScala(List.<String>of()).toSeq());
+        seq());
   }
 
   private RuntimeException refused(String why) {
-    return ColonnadeException.unchecked(
-        "COLONNADE_INVALID_INPUT", "Column '" + column + "' " + why + ".");
+    return ColonnadeException.invalid("Column '" + column + "' " + why + ".");
   }
 }

@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.expressions;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.write.staged.Refusal;
 import java.util.ArrayList;
@@ -38,7 +40,6 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
-import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -191,10 +192,10 @@ public final class ComputedExpression {
       ExprId id = NamedExpression$.MODULE$.newExprId();
       String name = field.name();
       Metadata none = Metadata.empty();
-      output.add(new AttributeReference(name, field.dataType(), true, none, id, seq(List.of())));
+      output.add(new AttributeReference(name, field.dataType(), true, none, id, seq()));
       replaced.put(id, values.get(name));
     }
-    LocalRelation rows = new LocalRelation(seq(output), seq(List.of()), false, Option.empty());
+    LocalRelation rows = new LocalRelation(seq(output), seq(), false, Option.empty());
     Project plan =
         (Project) SQLConf.withExistingConf(conf, () -> analyzed(session, texts, rows));
     return CollectionConverters.asJava(plan.projectList()).stream()
@@ -213,14 +214,10 @@ public final class ComputedExpression {
               parsed,
               "value",
               NamedExpression$.MODULE$.newExprId(),
-              seq(List.of()),
+              seq(),
               Option.empty(),
-              seq(List.of())));
+              seq()));
     }
     return Dataset.ofRows(session, new Project(seq(list), rows)).logicalPlan();
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
   }
 }

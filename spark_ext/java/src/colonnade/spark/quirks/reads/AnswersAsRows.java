@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.reads;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.scan.AnsweredAggregation;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,10 +43,6 @@ public final class AnswersAsRows extends Rule<LogicalPlan> {
   private static LocalRelation rows(AnsweredAggregation answer, Seq<AttributeReference> output) {
     List<Attribute> columns = new ArrayList<>(CollectionConverters.asJava(output));
     return new LocalRelation(seq(columns), seq(List.of(answer.rows())), false, Option.empty());
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
   }
 
   @Override

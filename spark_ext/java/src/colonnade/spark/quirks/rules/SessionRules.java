@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.rules;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.quirks.session.SwitchedRule;
 import colonnade.spark.quirks.session.SwitchedStrategy;
 import java.util.ArrayList;
@@ -54,7 +56,7 @@ public final class SessionRules {
     List<T> all = new ArrayList<>(CollectionConverters.asJava(present.get()));
     if (!all.contains(one)) {
       all.add(one);
-      replace.accept(CollectionConverters.asScala(all).toSeq());
+      replace.accept(seq(all));
     }
   }
 }

@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.session;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -100,7 +102,7 @@ public final class AnalyzerRules {
     if (all.addAll(missing(present, wanted))) {
       Field field = analyzer.getClass().getDeclaredField(name);
       field.setAccessible(true);
-      field.set(analyzer, CollectionConverters.asScala(all).toSeq());
+      field.set(analyzer, seq(all));
     }
   }
 

@@ -19,6 +19,7 @@ import org.apache.spark.sql.execution.SparkSqlParser;
 import org.apache.spark.sql.internal.SessionState;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.collection.immutable.Seq;
 
@@ -121,7 +122,8 @@ public final class OutermostParser extends SparkSqlParser {
       if (SparkSession.active().sessionState().sqlParser() == this) {
         words.refuseUnknown().accept(sql);
       }
-      throw OutermostParser.<RuntimeException>disguised(error);
+      Platform.throwException(error); // Spark's parser throws it without a declaration
+      return null;
     }
   }
 
@@ -129,14 +131,9 @@ public final class OutermostParser extends SparkSqlParser {
     try {
       return parse.from(sql);
     } catch (ParseException error) {
-      throw OutermostParser.<RuntimeException>disguised(error);
+      Platform.throwException(error); // Spark's parser throws it without a declaration
+      return null;
     }
-  }
-
-  /** Throws an error that Spark's parser throws without a declaration. */
-  @SuppressWarnings("unchecked")
-  private static <E extends Throwable> E disguised(Throwable error) throws E {
-    throw (E) error;
   }
 
   @Override

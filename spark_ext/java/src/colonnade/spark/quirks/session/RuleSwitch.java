@@ -32,11 +32,9 @@ public final class RuleSwitch {
       case "true" -> true;
       case "false" -> false;
       default ->
-          throw ColonnadeException.unchecked(
-              "COLONNADE_INVALID_INPUT",
-              String.format(
-                  "Setting %s is '%s'; set it to true, or to false for Spark's own behaviour.",
-                  setting, value));
+          throw ColonnadeException.invalid(
+              "Setting %s is '%s'; set it to true, or to false for Spark's own behaviour.",
+              setting, value);
     };
   }
 

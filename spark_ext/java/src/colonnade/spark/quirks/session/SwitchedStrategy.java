@@ -1,11 +1,11 @@
 package colonnade.spark.quirks.session;
 
-import java.util.List;
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkStrategy;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * A strategy that plans where {@link RuleSwitch} has it on. Two of them are equal if their strategies
@@ -24,7 +24,7 @@ public final class SwitchedStrategy extends SparkStrategy {
   public Seq<SparkPlan> apply(LogicalPlan plan) {
     return RuleSwitch.isOn(strategy.getClass(), plan)
         ? strategy.apply(plan)
-        : CollectionConverters.asScala(List.<SparkPlan>of()).toSeq();
+        : seq();
   }
 
   @Override

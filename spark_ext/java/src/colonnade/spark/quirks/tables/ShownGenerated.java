@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.tables;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.HashMap;
@@ -20,7 +22,6 @@ import org.apache.spark.sql.execution.datasources.v2.ShowCreateTableExec;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * A strategy that adds what generated and identity columns state to {@code SHOW CREATE TABLE}. Spark
@@ -39,7 +40,7 @@ public final class ShownGenerated extends SparkStrategy {
             && found.table() instanceof TableAtEpoch table
             && !clauses(table).isEmpty();
     if (!applies) {
-      return seq(List.of());
+      return seq();
     }
     ShowCreateTable show = (ShowCreateTable) plan;
     ResolvedTable found = (ResolvedTable) show.child();
@@ -101,9 +102,5 @@ public final class ShownGenerated extends SparkStrategy {
       }
       open += each == '(' || each == '<' ? 1 : each == ')' || each == '>' ? -1 : 0;
     }
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
   }
 }

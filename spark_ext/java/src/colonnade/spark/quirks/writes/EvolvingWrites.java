@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.writes;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.messages.Views.RowsToWrite;
 import colonnade.spark.quirks.statement.NamedTables;
@@ -169,7 +171,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
 
   private static V2WriteCommand withoutUnknown(V2WriteCommand write, TableAtEpoch table) {
     if (!write.isByName()) {
-      throw refusal(
+      throw ColonnadeException.invalid(
           "Option %s needs columns that are matched by name, and insertInto matches them by"
               + " position; use saveAsTable, save or writeTo.",
           IGNORE_UNKNOWN);
@@ -185,11 +187,6 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     return kept.size() == write.query().output().size()
         ? write
         : write.withNewQuery(
-            new Project(CollectionConverters.asScala(kept).toSeq(), write.query()));
-  }
-
-  private static RuntimeException refusal(String sentence, Object... parts) {
-    return ColonnadeException.unchecked(
-        "COLONNADE_INVALID_INPUT", String.format(sentence, parts));
+            new Project(seq(kept), write.query()));
   }
 }

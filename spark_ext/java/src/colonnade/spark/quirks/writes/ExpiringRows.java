@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.writes;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Writes;
 import colonnade.planner.messages.Writes.Expiring;
@@ -22,7 +24,6 @@ import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.DataTypes;
 import scala.Option;
-import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -79,12 +80,8 @@ final class ExpiringRows {
         new Coalesce(seq(List.<Expression>of((Expression) given, time))),
         name,
         NamedExpression$.MODULE$.newExprId(),
-        seq(List.of()),
+        seq(),
         Option.apply(GeneratedColumn.computed(given.metadata())),
-        seq(List.of()));
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
+        seq());
   }
 }

@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.writes;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.table.GeneratedColumn;
 import java.util.ArrayList;
@@ -19,7 +21,6 @@ import org.apache.spark.sql.catalyst.plans.logical.MergeRows;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.WriteDelta;
 import org.apache.spark.sql.catalyst.util.WriteDeltaProjections;
-import org.apache.spark.sql.connector.write.RowLevelOperation.Command;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -124,20 +125,18 @@ final class FilledChange {
     Expression value = bare((Expression) given);
     boolean isNull = value.foldable() && value.eval(null) == null;
     if (!isOld(value, column) && !isNull) {
-      String sentence =
-          String.format(
-              "Column '%s' of table '%s' is generated, so UPDATE cannot set it; set the columns that"
-                  + " it follows from, and it is computed.",
-              column.name(), owner.tableName());
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      throw ColonnadeException.invalid(
+          "Column '%s' of table '%s' is generated, so UPDATE cannot set it; set the columns that"
+              + " it follows from, and it is computed.",
+          column.name(), owner.tableName());
     }
     return new Alias(
         none(value),
         given.name(),
         NamedExpression$.MODULE$.newExprId(),
-        seq(List.of()),
+        seq(),
         Option.apply(given.metadata()),
-        seq(List.of()));
+        seq());
   }
 
   /** Gives NULL to columns of the rows of a MERGE that would keep their old values. */
@@ -169,9 +168,5 @@ final class FilledChange {
 
   private static <T> List<T> asJava(Seq<T> values) {
     return CollectionConverters.asJava(values);
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
   }
 }

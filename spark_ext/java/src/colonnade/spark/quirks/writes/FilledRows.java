@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.writes;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.quirks.expressions.ColumnMapping;
 import colonnade.spark.quirks.expressions.ComputedExpression;
 import colonnade.spark.table.GeneratedColumn;
@@ -24,7 +26,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.util.RowDeltaUtils;
 import scala.Option;
-import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -104,12 +105,8 @@ final class FilledRows {
         value,
         as.name(),
         NamedExpression$.MODULE$.newExprId(),
-        seq(List.of()),
+        seq(),
         Option.apply(GeneratedColumn.computed(as.metadata())),
-        seq(List.of()));
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
+        seq());
   }
 }

@@ -1,5 +1,7 @@
 package colonnade.spark.quirks.writes;
 
+import static colonnade.spark.table.ScalaSeq.seq;
+
 import colonnade.spark.quirks.expressions.ColumnMapping;
 import colonnade.spark.quirks.expressions.ReadColumns;
 import colonnade.write.RowCheck;
@@ -30,7 +32,6 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Tuple2;
-import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -121,7 +122,7 @@ public final class IdentityChecks {
     CheckInvariant invariant =
         new CheckInvariant(
             condition,
-            CollectionConverters.asScala(shown).toSeq(),
+            seq(shown),
             check.name(),
             check.predicateSql());
     return new RowCheck(invariant, check.predicateSql());
@@ -141,13 +142,9 @@ public final class IdentityChecks {
               true,
               Metadata.empty(),
               NamedExpression$.MODULE$.newExprId(),
-              seq(List.of())));
+              seq()));
     }
     return new LocalRelation(
-        seq(output), seq(List.of()), false, Option.empty());
-  }
-
-  private static <T> Seq<T> seq(List<T> values) {
-    return CollectionConverters.asScala(values).toSeq();
+        seq(output), seq(), false, Option.empty());
   }
 }
