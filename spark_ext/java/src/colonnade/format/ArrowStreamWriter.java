@@ -9,7 +9,10 @@ import org.apache.arrow.flatbuf.BodyCompressionMethod;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.CompressionType;
 import org.apache.arrow.flatbuf.DictionaryBatch;
+import org.apache.arrow.flatbuf.DictionaryEncoding;
+import org.apache.arrow.flatbuf.DictionaryKind;
 import org.apache.arrow.flatbuf.Endianness;
+import org.apache.arrow.flatbuf.Field;
 import org.apache.arrow.flatbuf.FieldNode;
 import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.MessageHeader;
@@ -46,12 +49,30 @@ public final class ArrowStreamWriter implements AutoCloseable {
   }
 
   /** Returns the schema message of a stream. All blocks with the same fields share one message. */
-  public byte[] schema(List<ArrowField> fields) {
+  public byte[] schema(List<org.apache.arrow.vector.types.pojo.Field> fields) {
     builder.clear();
-    int[] each = fields.stream().mapToInt(field -> field.write(builder)).toArray();
+    int[] each = fields.stream().mapToInt(this::field).toArray();
     int vector = Schema.createFieldsVector(builder, each);
     int schema = Schema.createSchema(builder, Endianness.Little, vector, 0, 0);
     return message(MessageHeader.Schema, schema, 0);
+  }
+
+  /** Writes a field, without the empty metadata that its own method adds. Returns its offset. */
+  private int field(org.apache.arrow.vector.types.pojo.Field field) {
+    int[] nested = field.getChildren().stream().mapToInt(this::field).toArray();
+    int children = Field.createChildrenVector(builder, nested);
+    int name = builder.createString(field.getName());
+    int type = field.getType().getType(builder);
+    int dictionary = 0;
+    if (field.getDictionary() != null) {
+      int index = field.getDictionary().getIndexType().getType(builder);
+      dictionary =
+          DictionaryEncoding.createDictionaryEncoding(
+              builder, field.getDictionary().getId(), index, false, DictionaryKind.DenseArray);
+    }
+    byte kind = field.getType().getTypeID().getFlatbufID();
+    return Field.createField(
+        builder, name, field.isNullable(), kind, type, dictionary, children, 0);
   }
 
   /**

@@ -1,7 +1,11 @@
 package colonnade.format;
 
+import colonnade.format.TableField.Kind;
 import colonnade.format.TableField.Order;
 import java.util.List;
+import org.apache.arrow.vector.types.pojo.ArrowType;
+import org.apache.arrow.vector.types.pojo.Field;
+import org.apache.arrow.vector.types.pojo.FieldType;
 
 /**
  * The sparse index of a column segment. It has one entry for each block, and the blocks lie back to
@@ -45,24 +49,41 @@ public record SparseIndex(
       this.label = label;
     }
 
-    /** Returns the name of the Arrow field. */
-    public String label() {
-      return label;
-    }
-
     /** Whether a block may have NULL in this column. */
     public boolean isNullable() {
-      return this == BASE || isBound();
-    }
-
-    /** Whether the values are bounds, whose type depends on the indexed column. */
-    public boolean isBound() {
-      return this == MIN || this == MAX;
+      return this == BASE || this == MIN || this == MAX;
     }
 
     /** Whether the values are checksums, which are unsigned integers of 32 bits. */
     public boolean isChecksum() {
       return this == CRC32C || this == FILTER_CRC32C;
+    }
+
+    /** Returns the column with the type of its values; the type of bounds depends on their order. */
+    public TableField column(Order order) {
+      return switch (this) {
+        case ENCODING -> column("string", Kind.UTF8);
+        case EXACT -> column("boolean", Kind.BOOLEAN);
+        case MIN, MAX ->
+            switch (order) {
+              case FLOAT -> column("double", Kind.FLOAT64);
+              case DECIMAL -> column("decimal(38,0)", Kind.DECIMAL);
+              case STRING -> column("string", Kind.UTF8);
+              case BINARY -> column("binary", Kind.BINARY);
+              default -> column("long", Kind.INT64);
+            };
+        default -> column("long", Kind.INT64);
+      };
+    }
+
+    private TableField column(String type, Kind kind) {
+      return new TableField(0, label, type, kind, isNullable(), List.of());
+    }
+
+    /** Returns the field of Arrow that an index states. */
+    public Field field(Order order) {
+      ArrowType type = isChecksum() ? new ArrowType.Int(32, false) : ArrowForms.type(column(order));
+      return new Field(label, new FieldType(isNullable(), type, null), List.of());
     }
   }
 

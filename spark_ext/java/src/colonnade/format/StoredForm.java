@@ -33,7 +33,11 @@ public final class StoredForm {
    */
   public static TableField of(Field found, TableField column) {
     boolean nested = column.kind().isNested() && !column.isVariant();
-    return nested && ArrowSchema.isNamed(found, column) ? inside(found, column) : null;
+    return nested && isNamed(found, column) ? inside(found, column) : null;
+  }
+
+  private static boolean isNamed(Field found, TableField column) {
+    return found.nullable() && Integer.toString(column.id()).equals(found.name());
   }
 
   private static TableField inside(Field found, TableField wanted) {
@@ -53,13 +57,13 @@ public final class StoredForm {
   }
 
   private static TableField leaf(Field found, TableField wanted) {
-    if (ArrowSchema.hasType(found, wanted)) {
+    if (ArrowForms.hasType(found, wanted)) {
       return wanted;
     }
-    String decimal = ArrowSchema.decimalText(found);
+    String decimal = ArrowForms.decimalText(found);
     for (String text : decimal == null ? NARROW : List.of(decimal)) {
       TableField form = wanted.stored(text);
-      if (form != null && ArrowSchema.hasType(found, form)) {
+      if (form != null && ArrowForms.hasType(found, form)) {
         return form;
       }
     }

@@ -1,14 +1,16 @@
 package colonnade.read;
 
-import colonnade.format.ArrowSchema;
+import colonnade.format.ArrowForms;
 import colonnade.format.ArrowStream;
 import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.StoredForm;
+import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.arrow.flatbuf.Field;
@@ -48,7 +50,7 @@ enum Decoding {
   DICTIONARY {
     @Override
     boolean decode(Block block) throws Malformed {
-      int width = ArrowSchema.indexWidth(block.field(), block.column());
+      int width = block.width(ArrowForms::indexes, 1, 2, 4);
       if (width == 0 || block.stream().dictionary() == null) {
         return false;
       }
@@ -64,8 +66,10 @@ enum Decoding {
     @Override
     boolean decode(Block block) throws Malformed {
       TableField column = block.column();
-      boolean applies = column.kind().isInteger() || column.isShortDecimal();
-      int width = applies ? ArrowSchema.narrowedWidth(block.field(), column) : 0;
+      int width = column.kind().isInteger() ? block.width(ArrowForms::narrowed, 1, 2, 4) : 0;
+      if (column.isShortDecimal()) {
+        width = block.width(ArrowForms::narrowed, 1, 2, 4, 8);
+      }
       if (width == 0) {
         return false;
       }
@@ -86,7 +90,9 @@ enum Decoding {
 
     @Override
     boolean decode(Block block) throws Malformed {
-      int width = ArrowSchema.lengthWidth(block.field(), block.column());
+      Kind kind = block.column().kind();
+      boolean applies = kind == Kind.UTF8 || kind == Kind.BINARY;
+      int width = applies ? block.width(ArrowForms::lengths, 1, 2, 4) : 0;
       if (width == 0) {
         return false;
       }
@@ -100,7 +106,7 @@ enum Decoding {
     boolean decode(Block block) throws Malformed {
       TableField column = block.column();
       TableField stored =
-          ArrowSchema.isColumn(block.field(), column)
+          ArrowForms.matches(block.field(), ArrowForms.plain(column))
               ? column
               : StoredForm.of(block.field(), column);
       if (stored == null) {
@@ -130,7 +136,14 @@ enum Decoding {
       BatchDecoder batch,
       ColonnadeVector target,
       Bytes scratch,
-      ZstdDecompressCtx zstd) {}
+      ZstdDecompressCtx zstd) {
+    /** Returns the width in bytes for which the stream has the form of an encoding; 0 for none. */
+    int width(
+        BiFunction<TableField, Integer, org.apache.arrow.vector.types.pojo.Field> form,
+        int... widths) {
+      return ArrowForms.width(field, each -> form.apply(column, each), widths);
+    }
+  }
 
   /** Whether there is an encoding of that name. */
   static boolean isKnown(String name) {

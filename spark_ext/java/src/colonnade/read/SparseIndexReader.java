@@ -1,6 +1,6 @@
 package colonnade.read;
 
-import colonnade.format.ArrowSchema;
+import colonnade.format.ArrowForms;
 import colonnade.format.ArrowStream;
 import colonnade.format.BlockEntry;
 import colonnade.format.Bound;
@@ -9,7 +9,6 @@ import colonnade.format.Slice;
 import colonnade.format.SparseIndex.IndexColumn;
 import colonnade.format.SparseIndex;
 import colonnade.format.Statistics;
-import colonnade.format.TableField.Kind;
 import colonnade.format.TableField.Order;
 import colonnade.format.TableField;
 import com.github.luben.zstd.ZstdDecompressCtx;
@@ -17,10 +16,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.arrow.flatbuf.Field;
-import org.apache.arrow.flatbuf.Int;
 import org.apache.arrow.flatbuf.Schema;
-import org.apache.arrow.flatbuf.Type;
 import org.apache.spark.sql.types.BinaryType$;
 import org.apache.spark.sql.types.BooleanType$;
 import org.apache.spark.sql.types.DataType;
@@ -65,7 +61,7 @@ final class SparseIndexReader {
     }
     Map<IndexColumn, ColonnadeVector> vectors = new EnumMap<>(IndexColumn.class);
     for (IndexColumn column : columns) {
-      TableField field = field(column, order);
+      TableField field = column.column(order);
       ColonnadeVector vector = new ColonnadeVector(sparkType(field));
       if (column.isChecksum()) {
         batch.decodeNarrowed(vector, 4, rows, 0);
@@ -153,48 +149,11 @@ final class SparseIndexReader {
       throws Malformed {
     boolean same = schema.fieldsLength() == columns.size();
     for (int i = 0; same && i < columns.size(); i++) {
-      IndexColumn column = columns.get(i);
-      Field field = schema.fields(i);
-      same =
-          column.label().equals(field.name())
-              && field.nullable() == column.isNullable()
-              && field.dictionary() == null
-              && (column.isChecksum()
-                  ? isChecksum(field)
-                  : ArrowSchema.hasType(field, field(column, order)));
+      same = ArrowForms.matches(schema.fields(i), columns.get(i).field(order));
     }
     if (!same) {
       throw new Malformed("its columns are not those of an index of this column type");
     }
-  }
-
-  private static boolean isChecksum(Field field) {
-    if (field.typeType() != Type.Int) {
-      return false;
-    }
-    Int type = (Int) field.type(new Int());
-    return type.bitWidth() == 32 && !type.isSigned();
-  }
-
-  private static TableField field(IndexColumn column, Order order) {
-    if (column.isBound()) {
-      return switch (order) {
-        case FLOAT -> primitive("double", Kind.FLOAT64);
-        case DECIMAL -> primitive("decimal(38,0)", Kind.DECIMAL);
-        case STRING -> primitive("string", Kind.UTF8);
-        case BINARY -> primitive("binary", Kind.BINARY);
-        default -> primitive("long", Kind.INT64);
-      };
-    }
-    return switch (column) {
-      case ENCODING -> primitive("string", Kind.UTF8);
-      case EXACT -> primitive("boolean", Kind.BOOLEAN);
-      default -> primitive("long", Kind.INT64);
-    };
-  }
-
-  private static TableField primitive(String type, Kind kind) {
-    return new TableField(0, "", type, kind, true, List.of());
   }
 
   private static DataType sparkType(TableField field) {

@@ -1,8 +1,6 @@
 package colonnade.write;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.Bits;
 import colonnade.format.BlockEntry;
 import colonnade.format.Bound;
@@ -18,11 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import org.apache.arrow.vector.types.pojo.Field;
 
 /** Encodes sparse indexes. Spec: docs/spec/rowset.md#sparse-index */
 final class SparseIndexWriter {
   private final ArrowBatch batch = new ArrowBatch();
-  private final List<ArrowField> fields = new ArrayList<>();
+  private final List<Field> fields = new ArrayList<>();
   private final List<BlockEntry> blocks;
 
   private SparseIndexWriter(List<BlockEntry> blocks) {
@@ -34,62 +33,43 @@ final class SparseIndexWriter {
     boolean filters = blocks.stream().anyMatch(block -> block.filterLength() > 0);
     SparseIndexWriter index = new SparseIndexWriter(blocks);
     for (IndexColumn column : SparseIndex.columns(order, filters)) {
+      index.fields.add(column.field(order));
       index.add(column, order);
     }
     return encoder.index(index.fields, index.batch);
   }
 
   private void add(IndexColumn column, Order order) {
-    String name = column.label();
     switch (column) {
-      case FIRST_ROW -> addSums(name, BlockEntry::rows);
-      case ROWS -> addLongs(name, BlockEntry::rows);
-      case OFFSET -> addSums(name, BlockEntry::length);
-      case LENGTH -> addLongs(name, BlockEntry::length);
-      case DECODED -> addLongs(name, BlockEntry::decoded);
-      case CRC32C -> addChecksums(name, BlockEntry::crc32c);
-      case ENCODING -> {
-        addField(ArrowField.of(name, ArrowType.utf8()).notNull());
-        addBlobs(
-            blocks.stream()
-                .map(block -> block.encoding().getBytes(StandardCharsets.UTF_8))
-                .toList());
-      }
-      case BASE -> {
-        addField(ArrowField.of(name, ArrowType.signed(64)));
-        addNullable(block -> block.base() == null ? null : words(block.base()), 8);
-      }
-      case NULLS -> addLongs(name, block -> block.statistics().nulls());
-      case NANS -> addLongs(name, block -> block.statistics().nans());
-      case MIN -> addBounds(name, order, Statistics::low);
-      case MAX -> addBounds(name, order, Statistics::high);
-      case EXACT -> addExact(name);
-      case FILTER_LENGTH -> addLongs(name, BlockEntry::filterLength);
-      case FILTER_CRC32C -> addChecksums(name, BlockEntry::filterCrc32c);
+      case FIRST_ROW -> addSums(BlockEntry::rows);
+      case ROWS -> addLongs(BlockEntry::rows);
+      case OFFSET -> addSums(BlockEntry::length);
+      case LENGTH -> addLongs(BlockEntry::length);
+      case DECODED -> addLongs(BlockEntry::decoded);
+      case CRC32C -> addChecksums(BlockEntry::crc32c);
+      case ENCODING ->
+          addBlobs(
+              blocks.stream()
+                  .map(block -> block.encoding().getBytes(StandardCharsets.UTF_8))
+                  .toList());
+      case BASE -> addNullable(block -> block.base() == null ? null : words(block.base()), 8);
+      case NULLS -> addLongs(block -> block.statistics().nulls());
+      case NANS -> addLongs(block -> block.statistics().nans());
+      case MIN -> addBounds(order, Statistics::low);
+      case MAX -> addBounds(order, Statistics::high);
+      case EXACT -> addExact();
+      case FILTER_LENGTH -> addLongs(BlockEntry::filterLength);
+      case FILTER_CRC32C -> addChecksums(BlockEntry::filterCrc32c);
     }
   }
 
-  private void addBounds(
-      String name, Order order, Function<Statistics, Bound> side) {
+  private void addBounds(Order order, Function<Statistics, Bound> side) {
     Function<BlockEntry, Bound> bound = block -> side.apply(block.statistics());
-    switch (order) {
-      case STRING, BINARY -> {
-        boolean isText = order == Order.STRING;
-        addField(ArrowField.of(name, isText ? ArrowType.utf8() : ArrowType.binary()));
-        addBlobs(blocks.stream().map(block -> blob(bound.apply(block))).toList());
-      }
-      case FLOAT -> {
-        addField(ArrowField.of(name, ArrowType.floating(64)));
-        addNullable(block -> number(bound.apply(block), 8), 8);
-      }
-      case DECIMAL -> {
-        addField(ArrowField.of(name, ArrowType.decimal(38, 0)));
-        addNullable(block -> number(bound.apply(block), 16), 16);
-      }
-      default -> {
-        addField(ArrowField.of(name, ArrowType.signed(64)));
-        addNullable(block -> number(bound.apply(block), 8), 8);
-      }
+    if (order == Order.STRING || order == Order.BINARY) {
+      addBlobs(blocks.stream().map(block -> blob(bound.apply(block))).toList());
+    } else {
+      int width = order == Order.DECIMAL ? 16 : 8;
+      addNullable(block -> number(bound.apply(block), width), width);
     }
   }
 
@@ -122,20 +102,14 @@ final class SparseIndexWriter {
     return word;
   }
 
-  private void addField(ArrowField field) {
-    fields.add(field);
-  }
-
-  private void addLongs(String name, ToLongFunction<BlockEntry> value) {
-    addField(ArrowField.of(name, ArrowType.signed(64)).notNull());
+  private void addLongs(ToLongFunction<BlockEntry> value) {
     byte[] target = fixed(8);
     for (int i = 0; i < blocks.size(); i++) {
       Bits.putLong(target, 8 * i, value.applyAsLong(blocks.get(i)));
     }
   }
 
-  private void addSums(String name, ToLongFunction<BlockEntry> value) {
-    addField(ArrowField.of(name, ArrowType.signed(64)).notNull());
+  private void addSums(ToLongFunction<BlockEntry> value) {
     byte[] target = fixed(8);
     long sum = 0;
     for (int i = 0; i < blocks.size(); i++) {
@@ -144,8 +118,7 @@ final class SparseIndexWriter {
     }
   }
 
-  private void addChecksums(String name, ToLongFunction<BlockEntry> value) {
-    addField(ArrowField.of(name, ArrowType.unsigned(32)).notNull());
+  private void addChecksums(ToLongFunction<BlockEntry> value) {
     byte[] target = fixed(4);
     for (int i = 0; i < blocks.size(); i++) {
       Bits.putInt(target, 4 * i, (int) value.applyAsLong(blocks.get(i)));
@@ -204,8 +177,7 @@ final class SparseIndexWriter {
     }
   }
 
-  private void addExact(String name) {
-    addField(ArrowField.of(name, ArrowType.bool()).notNull());
+  private void addExact() {
     batch.node(blocks.size(), 0);
     batch.emptyBuffer();
     NullMask inexact = new NullMask();

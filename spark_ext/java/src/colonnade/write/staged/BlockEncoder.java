@@ -1,7 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
 import colonnade.format.ArrowStreamWriter;
 import colonnade.format.BlockEntry;
 import colonnade.read.BlockCheck;
@@ -9,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
+import org.apache.arrow.vector.types.pojo.Field;
 
 /**
  * Encodes rows of a column as blocks, each by the first {@link Encoding} that applies. Holds what
@@ -81,7 +81,7 @@ public final class BlockEncoder implements AutoCloseable {
   }
 
   /** Writes the index of a segment as a stream of one batch. */
-  public byte[] index(List<ArrowField> fields, ArrowBatch rows) {
+  public byte[] index(List<Field> fields, ArrowBatch rows) {
     return stream.encode(stream.schema(fields), null, rows, rows.size());
   }
 
@@ -102,11 +102,11 @@ public final class BlockEncoder implements AutoCloseable {
       Encoding encoding,
       StagedRows rows,
       int width,
-      ArrowField field,
+      Field field,
       Long base,
       ArrowBatch dictionary) {
     long stored = batch.size() + (dictionary == null ? 0 : dictionary.size());
-    String key = rows.column().storageName() + encoding + width;
+    String key = rows.column().field.id() + encoding.text() + width;
     byte[] schema = schemas.computeIfAbsent(key, any -> stream.schema(List.of(field)));
     byte[] data = stream.encode(schema, dictionary, batch, width == 0 ? rows.size() : stored);
     // The decoded size is that of the stream, or of the rows as an Arrow array if this is larger.

@@ -1,10 +1,10 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
+import colonnade.format.ArrowForms;
 import colonnade.format.Bits;
 import java.util.Locale;
+import org.apache.arrow.vector.types.pojo.Field;
 
 /**
  * Every encoding of blocks, and how its bytes are written, in the order in which a writer tries
@@ -42,7 +42,7 @@ enum Encoding {
       rows.column().addValidity(batch, rows.from(), rows.to(), rows.nulls());
       byte[] target = batch.buffer(rows.count() * width);
       Words.writeIndices(values.ids(), rows.count(), width, target);
-      ArrowField field = rows.column().arrow().withDictionary(8 * width);
+      Field field = ArrowForms.indexes(rows.column().field, width);
       return rows.encoder().write(this, rows, width, field, null, dictionary);
     }
   },
@@ -65,8 +65,7 @@ enum Encoding {
         // The value under a NULL is unspecified. Zeros compress well and reveal nothing.
         Words.eraseNulls(column.nulls, rows.from(), rows.to(), width, target);
       }
-      ArrowType type = width == 8 ? ArrowType.signed(64) : ArrowType.unsigned(8 * width);
-      ArrowField field = column.arrow().withType(type);
+      Field field = ArrowForms.narrowed(column.field, width);
       return rows.encoder().write(this, rows, width, field, base, null);
     }
   },
@@ -89,7 +88,8 @@ enum Encoding {
       column.writeLengths(rows.from(), rows.to(), width, target);
       addOne(batch, column.end(rows.to() - 1) - column.start(rows.from()));
       column.addBytes(batch, rows.from(), rows.to());
-      return rows.encoder().write(this, rows, width, column.lengthsField(width), null, null);
+      Field field = ArrowForms.lengths(column.field, width);
+      return rows.encoder().write(this, rows, width, field, null, null);
     }
 
     /** Begins an array of one value that has {@code elements} elements or bytes. */
@@ -106,7 +106,8 @@ enum Encoding {
     @Override
     EncodedBlock encode(StagedRows rows) {
       rows.column().addPlain(rows.encoder().batch(), rows.from(), rows.to());
-      return rows.encoder().write(this, rows, 0, rows.column().arrow(), null, null);
+      Field field = ArrowForms.plain(rows.column().field);
+      return rows.encoder().write(this, rows, 0, field, null, null);
     }
   };
 

@@ -1,7 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
 import colonnade.format.BloomFilter;
 import colonnade.format.NullMask;
 import colonnade.format.Statistics;
@@ -100,9 +99,6 @@ public abstract class Staged {
   /** Returns the size of the values of rows in bytes, without the validity bitmap. */
   abstract long valueBytes(int from, int to);
 
-  /** Returns the field as a plain block states it. */
-  abstract ArrowField arrow();
-
   /** Adds the rows as a plain Arrow array. */
   final void addPlain(ArrowBatch batch, int from, int to) {
     int nullCount = nulls.count(from, to);
@@ -185,8 +181,4 @@ public abstract class Staged {
     throw new IllegalStateException("No table is sorted by " + field.type());
   }
 
-  /** Returns the name of the field in blocks. */
-  final String storageName() {
-    return Integer.toString(field.id());
-  }
 }

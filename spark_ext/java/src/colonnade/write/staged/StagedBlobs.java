@@ -1,8 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import java.util.Arrays;
@@ -24,8 +22,6 @@ abstract class StagedBlobs extends Staged {
   /** Returns the number of bytes that Arrow needs for the offset of a value. */
   abstract int offsetBytes();
 
-  abstract ArrowType type();
-
   /** Returns the statistics of rows. Requires: the rows are not all NULL. */
   abstract Statistics measure(int from, int to, BytesDictionary values);
 
@@ -35,11 +31,6 @@ abstract class StagedBlobs extends Staged {
   @Override
   final long valueBytes(int from, int to) {
     return (long) offsetBytes() * (to - from) + start(to) - start(from);
-  }
-
-  @Override
-  final ArrowField arrow() {
-    return ArrowField.of(storageName(), type());
   }
 
   @Override

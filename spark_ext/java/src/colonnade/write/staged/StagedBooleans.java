@@ -1,8 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.Bound;
 import colonnade.format.Statistics;
 import colonnade.format.TableField;
@@ -40,11 +38,6 @@ final class StagedBooleans extends Staged {
   @Override
   long valueBytes(int from, int to) {
     return to - from + 7 >> 3;
-  }
-
-  @Override
-  ArrowField arrow() {
-    return ArrowField.of(storageName(), ArrowType.bool());
   }
 
   @Override

@@ -1,6 +1,5 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowType;
 import colonnade.format.TableField;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,15 +79,9 @@ public final class StagedColumns {
       case "boolean" -> new StagedBooleans(field, path);
       case "byte" -> new StagedNumbers.Bytes(field, path);
       case "short" -> new StagedNumbers.Shorts(field, path);
-      case "int", "interval year to month" ->
-          new StagedNumbers.Ints(field, path, ArrowType.signed(32));
-      case "date" -> new StagedNumbers.Ints(field, path, ArrowType.date());
-      case "long" -> new StagedNumbers.Longs(field, path, ArrowType.signed(64));
-      case "timestamp" -> new StagedNumbers.Longs(field, path, ArrowType.timestamp(true));
-      case "timestamp_ntz" ->
-          new StagedNumbers.Longs(field, path, ArrowType.timestamp(false));
-      case "interval day to second" ->
-          new StagedNumbers.Longs(field, path, ArrowType.duration());
+      case "int", "date", "interval year to month" -> new StagedNumbers.Ints(field, path);
+      case "long", "timestamp", "timestamp_ntz", "interval day to second" ->
+          new StagedNumbers.Longs(field, path);
       case "time" -> new StagedNumbers.Times(field, path);
       case "float" -> new StagedNumbers.Floats(field, path);
       case "double" -> new StagedNumbers.Doubles(field, path);

@@ -1,8 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.Bits;
 import colonnade.format.TableField;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -117,11 +115,6 @@ abstract class StagedLists extends Staged {
     }
 
     @Override
-    ArrowField arrow() {
-      return ArrowField.of(storageName(), ArrowType.list(), element.arrow());
-    }
-
-    @Override
     public InvalidText invalidText() {
       return inRow(element.invalidText());
     }
@@ -178,14 +171,6 @@ abstract class StagedLists extends Staged {
       batch.emptyBuffer();
       key.addPlain(batch, from, to);
       value.addPlain(batch, from, to);
-    }
-
-    @Override
-    ArrowField arrow() {
-      ArrowField entry =
-          ArrowField.of(
-              "entries", ArrowType.struct(), key.arrow().notNull(), value.arrow());
-      return ArrowField.of(storageName(), ArrowType.map(), entry.notNull());
     }
 
     @Override

@@ -1,8 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.BloomFilter;
 import colonnade.format.Statistics;
 import colonnade.format.TableField;
@@ -13,16 +11,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
 /** Integers of at most 64 bits, or the bits of floats, staged as one long for each row. */
 abstract class StagedNumbers extends Staged {
-  final ArrowType type;
-
   /** The width of a value in Arrow's storage type, in bytes. */
   final int width;
 
   long[] values = new long[1024];
 
-  StagedNumbers(TableField field, String path, ArrowType type, int width) {
+  StagedNumbers(TableField field, String path, int width) {
     super(field, path);
-    this.type = type;
     this.width = width;
   }
 
@@ -113,11 +108,6 @@ abstract class StagedNumbers extends Staged {
   }
 
   @Override
-  final ArrowField arrow() {
-    return ArrowField.of(storageName(), type);
-  }
-
-  @Override
   final void addValues(ArrowBatch batch, int from, int to) {
     Words.write(values, from, to, 0, width, batch.buffer(Room.bytes(to - from, width, path)));
   }
@@ -172,7 +162,7 @@ abstract class StagedNumbers extends Staged {
   /** {@code byte}. */
   static final class Bytes extends StagedNumbers {
     Bytes(TableField field, String path) {
-      super(field, path, ArrowType.signed(8), 1);
+      super(field, path, 1);
     }
 
     @Override
@@ -184,7 +174,7 @@ abstract class StagedNumbers extends Staged {
   /** {@code short}. */
   static final class Shorts extends StagedNumbers {
     Shorts(TableField field, String path) {
-      super(field, path, ArrowType.signed(16), 2);
+      super(field, path, 2);
     }
 
     @Override
@@ -195,8 +185,8 @@ abstract class StagedNumbers extends Staged {
 
   /** {@code int}, {@code date}, and year-month intervals. */
   static final class Ints extends StagedNumbers {
-    Ints(TableField field, String path, ArrowType type) {
-      super(field, path, type, 4);
+    Ints(TableField field, String path) {
+      super(field, path, 4);
     }
 
     @Override
@@ -212,8 +202,8 @@ abstract class StagedNumbers extends Staged {
 
   /** {@code long}, timestamps, and day-time intervals. */
   static final class Longs extends StagedNumbers {
-    Longs(TableField field, String path, ArrowType type) {
-      super(field, path, type, 8);
+    Longs(TableField field, String path) {
+      super(field, path, 8);
     }
 
     @Override
@@ -232,7 +222,7 @@ abstract class StagedNumbers extends Staged {
     private static final long DAY_NS = 86_400_000_000_000L;
 
     Times(TableField field, String path) {
-      super(field, path, ArrowType.time(), 8);
+      super(field, path, 8);
     }
 
     @Override
@@ -254,7 +244,7 @@ abstract class StagedNumbers extends Staged {
     private final long limit;
 
     Decimals(TableField field, String path) {
-      super(field, path, ArrowType.decimal(field.precision(), field.scale()), 16);
+      super(field, path, 16);
       precision = field.precision();
       scale = field.scale();
       limit = Math.round(Math.pow(10, precision));
@@ -286,8 +276,8 @@ abstract class StagedNumbers extends Staged {
 
   /** The bits of a float. Their order and their constants differ from those of integers. */
   private abstract static class FloatBits extends StagedNumbers {
-    FloatBits(TableField field, String path, int bits) {
-      super(field, path, ArrowType.floating(bits), bits / 8);
+    FloatBits(TableField field, String path, int width) {
+      super(field, path, width);
     }
 
     @Override
@@ -329,7 +319,7 @@ abstract class StagedNumbers extends Staged {
   /** {@code float}, as bits. */
   static final class Floats extends FloatBits {
     Floats(TableField field, String path) {
-      super(field, path, 32);
+      super(field, path, 4);
     }
 
     @Override
@@ -341,7 +331,7 @@ abstract class StagedNumbers extends Staged {
   /** {@code double}, as bits. */
   static final class Doubles extends FloatBits {
     Doubles(TableField field, String path) {
-      super(field, path, 64);
+      super(field, path, 8);
     }
 
     @Override

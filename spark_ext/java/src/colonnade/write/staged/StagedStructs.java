@@ -1,8 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.TableField;
 import java.util.List;
 import java.util.Objects;
@@ -80,15 +78,6 @@ abstract class StagedStructs extends Staged {
     }
 
     @Override
-    ArrowField arrow() {
-      ArrowField[] shown = new ArrowField[fields.length];
-      for (int i = 0; i < fields.length; i++) {
-        shown[i] = fields[i].arrow();
-      }
-      return ArrowField.of(storageName(), ArrowType.struct(), shown);
-    }
-
-    @Override
     void checkValues() {
       for (Staged each : fields) {
         each.check(nulls.count());
@@ -120,15 +109,6 @@ abstract class StagedStructs extends Staged {
     void appendSlot() {
       value.append(EMPTY);
       metadata.append(EMPTY);
-    }
-
-    @Override
-    ArrowField arrow() {
-      return ArrowField.of(
-          storageName(),
-          ArrowType.struct(),
-          value.arrow().named("value").notNull(),
-          metadata.arrow().named("metadata").notNull());
     }
 
     @Override

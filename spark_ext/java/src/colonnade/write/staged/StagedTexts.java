@@ -1,8 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowField;
-import colonnade.format.ArrowType;
 import colonnade.format.Bits;
 import colonnade.format.BloomFilter;
 import colonnade.format.Bound;
@@ -110,11 +108,6 @@ final class StagedTexts extends StagedBlobs {
   }
 
   @Override
-  ArrowType type() {
-    return isText ? ArrowType.utf8() : ArrowType.binary();
-  }
-
-  @Override
   public int slotBytes() {
     return 4;
   }
@@ -184,15 +177,6 @@ final class StagedTexts extends StagedBlobs {
         default -> Bits.putInt(target, at, length);
       }
     }
-  }
-
-  /** Returns the field as a block of lengths states it. */
-  ArrowField lengthsField(int width) {
-    ArrowField length = ArrowField.of("item", ArrowType.unsigned(8 * width));
-    ArrowField lengths = ArrowField.of("lengths", ArrowType.list(), length);
-    ArrowField values = ArrowField.of("values", type());
-    return ArrowField.of(
-        storageName(), ArrowType.struct(), lengths.notNull(), values.notNull());
   }
 
   @Override

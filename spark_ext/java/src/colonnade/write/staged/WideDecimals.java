@@ -1,7 +1,6 @@
 package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowType;
 import colonnade.format.Bits;
 import colonnade.format.BloomFilter;
 import colonnade.format.Bound;
@@ -78,11 +77,6 @@ final class WideDecimals extends StagedBlobs {
   @Override
   int offsetBytes() {
     return 0;
-  }
-
-  @Override
-  ArrowType type() {
-    return ArrowType.decimal(precision, scale);
   }
 
   @Override
