@@ -11,9 +11,13 @@ from tests.spark_rules import listed
 ROOT = Path(__file__).parent.parent / "spark_ext" / "java" / "src" / "colonnade"
 LAYERS = (
     "store",
+    "store.hadoop",
     "store.cache",
     "format",
+    "format.arrow",
+    "format.rowset",
     "read",
+    "read.aggregates",
     "write.staged",
     "write",
     "planner.messages",

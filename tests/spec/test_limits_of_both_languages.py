@@ -20,15 +20,15 @@ from colonnade.tableformat.rowset.sparse_index import BLOCK_LIMIT, INDEX_LIMIT, 
 
 JAVA = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade"
 LIMITS = {
-    ("format/DeletionVector", "SIZE_LIMIT"): deletion_vector.SIZE_LIMIT,
-    ("format/Footer", "LIMIT"): FOOTER_LIMIT,
-    ("format/Footer", "ROWS_LIMIT"): ROWSET_ROWS,
-    ("format/BloomFilter", "BUCKET_BYTES"): BUCKET_BYTES,
-    ("format/BloomFilter", "LIMIT"): FILTER_LIMIT,
-    ("format/Statistics", "INDEX_BOUND_LENGTH"): INDEX_BOUND_LENGTH,
-    ("format/Statistics", "LOG_BOUND_LENGTH"): LOG_BOUND_LENGTH,
-    ("format/SparseIndex", "BLOCK_LIMIT"): BLOCK_LIMIT,
-    ("format/SparseIndex", "SIZE_LIMIT"): SIZE_LIMIT,
+    ("format/rowset/DeletionVector", "SIZE_LIMIT"): deletion_vector.SIZE_LIMIT,
+    ("format/rowset/Footer", "LIMIT"): FOOTER_LIMIT,
+    ("format/rowset/Footer", "ROWS_LIMIT"): ROWSET_ROWS,
+    ("format/rowset/BloomFilter", "BUCKET_BYTES"): BUCKET_BYTES,
+    ("format/rowset/BloomFilter", "LIMIT"): FILTER_LIMIT,
+    ("format/rowset/Statistics", "INDEX_BOUND_LENGTH"): INDEX_BOUND_LENGTH,
+    ("format/rowset/Statistics", "LOG_BOUND_LENGTH"): LOG_BOUND_LENGTH,
+    ("format/rowset/SparseIndex", "BLOCK_LIMIT"): BLOCK_LIMIT,
+    ("format/rowset/SparseIndex", "SIZE_LIMIT"): SIZE_LIMIT,
     ("read/SparseIndexReader", "LIMIT"): INDEX_LIMIT,
     ("read/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
     ("read/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
@@ -53,15 +53,15 @@ def test_a_limit_of_the_format_is_one_number(file: str, name: str) -> None:
 def test_every_limit_of_the_jvm_is_compared() -> None:
     found = {
         (str(path.relative_to(JAVA).with_suffix("")), name)
-        for folder in ("format", "read", "write", "write/staged")
-        for path in (JAVA / folder).glob("*.java")
+        for folder in ("format", "read", "write")
+        for path in (JAVA / folder).rglob("*.java")
         for name in re.findall(r"static final (?:int|long) (\w*LIMIT) =", path.read_text())
     }
     assert found - LIMITS.keys() == {
         # Largest integers that JSON holds exactly and that a checksum has.
-        ("format/ColumnSegment", "COUNT_LIMIT"),
-        ("format/ColumnSegment", "CRC_LIMIT"),
-        ("format/Statistics", "COUNT_LIMIT"),
+        ("format/rowset/ColumnSegment", "COUNT_LIMIT"),
+        ("format/rowset/ColumnSegment", "CRC_LIMIT"),
+        ("format/rowset/Statistics", "COUNT_LIMIT"),
         # What this reader does, and no other has to.
         ("read/RowSetSource", "JOINED_LIMIT"),
         ("read/Int128", "COMPACT_LIMIT"),

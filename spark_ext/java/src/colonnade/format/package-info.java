@@ -1,6 +1,6 @@
 /**
- * The parts of the format that readers and writers share: RowSets, blocks, indexes, object names,
- * statistics, Bloom filters, deletion vectors and partition transforms.
+ * The parts of the format that readers and writers share: columns and their types, bounds, regions
+ * and partition transforms.
  *
  * <p>Specification: docs/spec/
  */

@@ -1,9 +1,9 @@
 package colonnade.read;
 
-import colonnade.format.ArrowStream;
-import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowStream;
+import colonnade.format.rowset.BlockEntry;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.util.List;
 import org.apache.arrow.flatbuf.Buffer;

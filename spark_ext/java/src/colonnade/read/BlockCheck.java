@@ -1,8 +1,8 @@
 package colonnade.read;
 
-import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
+import colonnade.format.rowset.BlockEntry;
 
 /**
  * Applies a reader's structural checks to a block that is about to be written. A writer can so

@@ -1,10 +1,10 @@
 package colonnade.read;
 
-import colonnade.format.ArrowStream;
-import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowStream;
+import colonnade.format.rowset.BlockEntry;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import org.apache.arrow.flatbuf.Field;
 

@@ -1,7 +1,7 @@
 package colonnade.read;
 
-import colonnade.format.ArrowStream;
 import colonnade.format.Malformed;
+import colonnade.format.arrow.ArrowStream;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import com.github.luben.zstd.ZstdException;
 import java.nio.ByteBuffer;

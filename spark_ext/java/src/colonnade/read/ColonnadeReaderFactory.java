@@ -1,6 +1,6 @@
 package colonnade.read;
 
-import colonnade.format.JsonObject;
+import colonnade.format.rowset.JsonObject;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.HashMap;

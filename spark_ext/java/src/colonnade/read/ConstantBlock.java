@@ -2,8 +2,8 @@ package colonnade.read;
 
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.rowset.Statistics;
 import java.math.BigInteger;
 import org.apache.spark.unsafe.types.UTF8String;
 

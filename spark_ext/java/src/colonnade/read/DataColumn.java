@@ -1,9 +1,9 @@
 package colonnade.read;
 
-import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
+import colonnade.format.rowset.BlockEntry;
 import java.io.IOException;
 import org.roaringbitmap.RoaringBitmap;
 

@@ -1,12 +1,12 @@
 package colonnade.read;
 
-import colonnade.format.ArrowForms;
-import colonnade.format.ArrowStream;
-import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
-import colonnade.format.StoredForm;
 import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowForms;
+import colonnade.format.arrow.ArrowStream;
+import colonnade.format.arrow.StoredForm;
+import colonnade.format.rowset.BlockEntry;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.util.Locale;
 import java.util.Map;

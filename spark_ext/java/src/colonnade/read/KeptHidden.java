@@ -1,8 +1,8 @@
 package colonnade.read;
 
-import colonnade.format.LiveRowSet;
 import colonnade.format.Regions;
-import colonnade.format.RowSetEntry;
+import colonnade.format.rowset.LiveRowSet;
+import colonnade.format.rowset.RowSetEntry;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;

@@ -1,8 +1,8 @@
 package colonnade.read;
 
-import colonnade.format.BloomFilter;
 import colonnade.format.Bound;
 import colonnade.format.TableField;
+import colonnade.format.rowset.BloomFilter;
 import java.math.BigDecimal;
 import java.util.Base64;
 import org.apache.spark.unsafe.types.UTF8String;

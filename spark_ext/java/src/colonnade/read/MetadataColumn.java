@@ -1,6 +1,6 @@
 package colonnade.read;
 
-import colonnade.format.LiveRowSet;
+import colonnade.format.rowset.LiveRowSet;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.StructField;
 

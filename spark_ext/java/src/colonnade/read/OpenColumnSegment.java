@@ -1,12 +1,12 @@
 package colonnade.read;
 
-import colonnade.format.ColumnSegment;
-import colonnade.format.Footer;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
-import colonnade.format.SparseIndex;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.rowset.ColumnSegment;
+import colonnade.format.rowset.Footer;
+import colonnade.format.rowset.SparseIndex;
+import colonnade.format.rowset.Statistics;
 import colonnade.read.RowSetSource.Extent;
 import colonnade.store.StoreException;
 import com.github.luben.zstd.ZstdDecompressCtx;

@@ -1,8 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.Bound;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.rowset.Statistics;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

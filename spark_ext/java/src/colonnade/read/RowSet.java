@@ -1,10 +1,10 @@
 package colonnade.read;
 
-import colonnade.format.DeletionVector;
-import colonnade.format.Footer;
-import colonnade.format.RowSetEntry;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
+import colonnade.format.rowset.DeletionVector;
+import colonnade.format.rowset.Footer;
+import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import com.fasterxml.jackson.databind.JsonNode;

@@ -1,11 +1,11 @@
 package colonnade.read;
 
-import colonnade.format.DeletionVector;
-import colonnade.format.LiveRowSet;
 import colonnade.format.Malformed;
 import colonnade.format.Region;
 import colonnade.format.Regions;
 import colonnade.format.TableField;
+import colonnade.format.rowset.DeletionVector;
+import colonnade.format.rowset.LiveRowSet;
 import colonnade.store.StoreException;
 import java.io.IOException;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 package colonnade.read;
 
-import colonnade.format.LiveRowSet;
 import colonnade.format.Region;
 import colonnade.format.Regions;
+import colonnade.format.rowset.LiveRowSet;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;

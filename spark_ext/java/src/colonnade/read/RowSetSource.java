@@ -1,9 +1,9 @@
 package colonnade.read;
 
-import colonnade.format.Footer;
-import colonnade.format.ObjectNames;
-import colonnade.format.RowSetEntry;
 import colonnade.format.Slice;
+import colonnade.format.rowset.Footer;
+import colonnade.format.rowset.ObjectNames;
+import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteRun;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;

@@ -1,11 +1,12 @@
 package colonnade.read;
 
-import colonnade.format.DeletionVector;
 import colonnade.format.Slice;
+import colonnade.format.rowset.DeletionVector;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import colonnade.store.TaskFailure;
 import colonnade.store.cache.CachedSource;
+import colonnade.store.hadoop.Stores;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.ByteOrder;
@@ -59,7 +60,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     }
     this.columns = columns;
     ReadPlan plan = ReadPlan.of(task, ReadPlan.schema(task.get("plan")), columns.fields());
-    store = CachedSource.of(ByteSource.of(plan.url(), hadoopConf), task.path("cache"));
+    store = CachedSource.of(Stores.source(plan.url(), hadoopConf), task.path("cache"));
     windows = new WindowReader(store, plan, readers);
   }
 

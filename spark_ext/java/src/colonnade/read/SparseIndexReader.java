@@ -1,16 +1,16 @@
 package colonnade.read;
 
-import colonnade.format.ArrowForms;
-import colonnade.format.ArrowStream;
-import colonnade.format.BlockEntry;
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
-import colonnade.format.SparseIndex.IndexColumn;
-import colonnade.format.SparseIndex;
-import colonnade.format.Statistics;
 import colonnade.format.TableField.Order;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowForms;
+import colonnade.format.arrow.ArrowStream;
+import colonnade.format.rowset.BlockEntry;
+import colonnade.format.rowset.SparseIndex.IndexColumn;
+import colonnade.format.rowset.SparseIndex;
+import colonnade.format.rowset.Statistics;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -1,7 +1,7 @@
 package colonnade.read;
 
-import colonnade.format.JsonObject;
 import colonnade.format.TableField;
+import colonnade.format.rowset.JsonObject;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package colonnade.read;
 
-import colonnade.format.BloomFilter;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.rowset.BloomFilter;
+import colonnade.format.rowset.Statistics;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,29 +2,9 @@ package colonnade.store;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** Creates objects below one URL. Safe for concurrent use by several threads. */
 public interface ByteSink {
-  Pattern PROTOCOL = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*(?:://|::).*");
-  Pattern LOCAL = Pattern.compile("(?:file|local):(?://(?=/))?(.*)");
-
-  /**
-   * Returns the sink of a URL. It writes a local folder directly, and every other store through
-   * Hadoop. Does no I/O. Requires: the planner has found that the store can be written.
-   */
-  static ByteSink of(String url, Map<String, String> hadoopConf) {
-    Matcher local = LOCAL.matcher(url);
-    if (local.matches()) {
-      return new LocalSink(local.group(1));
-    }
-    return PROTOCOL.matcher(url).matches()
-        ? new HadoopSink(url, hadoopConf)
-        : new LocalSink(url);
-  }
-
   /**
    * Returns whether many small objects cost about as much as a large one. Where they cost more, a
    * RowSet of any size is one object.

@@ -1,19 +1,9 @@
 package colonnade.store;
 
 import java.io.IOException;
-import java.util.Map;
 
 /** Reads objects below one URL by name and range. Safe for concurrent use by several threads. */
 public interface ByteSource {
-  /**
-   * Returns the source of a URL. It reads a local folder directly, and every other store through
-   * Hadoop.
-   */
-  static ByteSource of(String url, Map<String, String> hadoopConf) {
-    String path = url.startsWith("file://") ? url.substring(7) : url;
-    return path.startsWith("/") ? new LocalSource(path) : new HadoopSource(url, hadoopConf);
-  }
-
   /** Returns the URL in the form that users know. */
   String url();
 

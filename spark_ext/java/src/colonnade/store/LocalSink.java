@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Creates objects as files below a folder in the same way as the Python store: temporary file,
  * fsync, hard link, fsync of the folder. Spec: docs/spec/store.md#local-disk
  */
-final class LocalSink implements ByteSink {
+public final class LocalSink implements ByteSink {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final String url;
@@ -34,7 +34,7 @@ final class LocalSink implements ByteSink {
    */
   private final Set<Path> synced = ConcurrentHashMap.newKeySet();
 
-  LocalSink(String path) {
+  public LocalSink(String path) {
     url = path;
     root = Path.of(path);
   }

@@ -13,13 +13,13 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /** Reads objects as files below a folder. */
-final class LocalSource implements ByteSource {
+public final class LocalSource implements ByteSource {
   /** Limits the native buffer that the JDK allocates for each read and keeps for each thread. */
   private static final int STEP_BYTES = 1 << 18;
 
   private final String root;
 
-  LocalSource(String root) {
+  public LocalSource(String root) {
     this.root = root;
   }
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 
 /** Refuses names that would lead out of a database. Spec: docs/spec/store.md#names */
-final class ObjectNameCheck {
+public final class ObjectNameCheck {
   private ObjectNameCheck() {}
 
   /**
@@ -12,7 +12,7 @@ final class ObjectNameCheck {
    *
    * @throws IllegalArgumentException with a sentence, for a name with an empty or hidden part
    */
-  static void check(String name) {
+  public static void check(String name) {
     Stream<String> parts = Arrays.stream(name.split("/", -1));
     if (parts.anyMatch(part -> part.isEmpty() || part.startsWith("."))) {
       throw new IllegalArgumentException(

@@ -11,13 +11,13 @@ import java.util.concurrent.Future;
 /**
  * Runs steps concurrently that wait for the disk. Many concurrent waits take about as long as one.
  */
-final class SideBySide {
+public final class SideBySide {
   private static final int AT_ONCE = 16;
 
   private SideBySide() {}
 
   /** The step to run for each item. */
-  interface Step<T> {
+  public interface Step<T> {
     void run(T item) throws IOException;
   }
 
@@ -26,7 +26,7 @@ final class SideBySide {
    *
    * @throws IOException the first error of a step, in the order of the items
    */
-  static <T> void run(List<T> items, Step<T> step) throws IOException {
+  public static <T> void run(List<T> items, Step<T> step) throws IOException {
     if (items.isEmpty()) {
       return;
     }

@@ -47,7 +47,7 @@ public final class StoreException {
   }
 
   /** Whether an error already has a code and a sentence. */
-  static boolean isCoded(IOException error) {
+  public static boolean isCoded(IOException error) {
     return String.valueOf(error.getMessage()).startsWith("[COLONNADE_");
   }
 

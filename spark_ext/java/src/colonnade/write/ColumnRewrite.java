@@ -1,8 +1,9 @@
 package colonnade.write;
 
-import colonnade.format.Cuts;
-import colonnade.format.JsonBytes;
+import colonnade.format.rowset.Cuts;
+import colonnade.format.rowset.JsonBytes;
 import colonnade.store.ByteSink;
+import colonnade.store.hadoop.Stores;
 import colonnade.store.TaskFailure;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -80,7 +81,7 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
       return List.<String>of().iterator();
     }
     WriteJob job = WriteJob.parse(jobJson);
-    ByteSink sink = ByteSink.of(job.url(), hadoopConf);
+    ByteSink sink = Stores.sink(job.url(), hadoopConf);
     try (ColumnWriter writer = new ColumnWriter(job, rowSchema, shapes(), sink, rowsCanMove)) {
       List<ColumnWriter.Written> written = write(writer, rows);
       byte[] report = JsonBytes.of(json -> ColumnWriter.report(written, json));

@@ -1,13 +1,13 @@
 package colonnade.write;
 
-import colonnade.format.ObjectNames;
-import colonnade.format.RowNumbers;
-import colonnade.format.RowSetEntry;
 import colonnade.format.TableField;
+import colonnade.format.rowset.ObjectNames;
+import colonnade.format.rowset.RowNumbers;
+import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
-import colonnade.write.staged.InvalidText;
 import colonnade.write.staged.ColumnNames;
+import colonnade.write.staged.InvalidText;
 import colonnade.write.staged.Refusal;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;

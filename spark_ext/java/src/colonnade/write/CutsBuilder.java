@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.format.Cuts;
+import colonnade.format.rowset.Cuts;
 import java.util.ArrayList;
 import java.util.List;
 

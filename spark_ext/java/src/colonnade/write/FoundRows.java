@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.format.RowNumbers;
+import colonnade.format.rowset.RowNumbers;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;

@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.format.RowNumbers;
+import colonnade.format.rowset.RowNumbers;
 import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;

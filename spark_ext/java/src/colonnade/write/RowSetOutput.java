@@ -1,12 +1,12 @@
 package colonnade.write;
 
-import colonnade.format.BlockEntry;
-import colonnade.format.ColumnSegment;
-import colonnade.format.Footer;
-import colonnade.format.ObjectNames;
-import colonnade.format.RowSetEntry;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.rowset.BlockEntry;
+import colonnade.format.rowset.ColumnSegment;
+import colonnade.format.rowset.Footer;
+import colonnade.format.rowset.ObjectNames;
+import colonnade.format.rowset.RowSetEntry;
+import colonnade.format.rowset.Statistics;
 import colonnade.store.ByteSink;
 import colonnade.store.ObjectOutput;
 import colonnade.store.Spill;

@@ -1,12 +1,12 @@
 package colonnade.write;
 
-import colonnade.format.ObjectNames;
-import colonnade.format.RowSetEntry;
 import colonnade.format.TableField;
+import colonnade.format.rowset.ObjectNames;
+import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
-import colonnade.write.staged.InvalidText;
 import colonnade.write.staged.ColumnNames;
+import colonnade.write.staged.InvalidText;
 import colonnade.write.staged.RowBuffer;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;

@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.format.RowSetEntry;
+import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;

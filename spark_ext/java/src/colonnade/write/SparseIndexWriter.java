@@ -1,14 +1,14 @@
 package colonnade.write;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.Bits;
-import colonnade.format.BlockEntry;
 import colonnade.format.Bound;
-import colonnade.format.NullMask;
-import colonnade.format.SparseIndex.IndexColumn;
-import colonnade.format.SparseIndex;
-import colonnade.format.Statistics;
 import colonnade.format.TableField.Order;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.Bits;
+import colonnade.format.arrow.NullMask;
+import colonnade.format.rowset.BlockEntry;
+import colonnade.format.rowset.SparseIndex.IndexColumn;
+import colonnade.format.rowset.SparseIndex;
+import colonnade.format.rowset.Statistics;
 import colonnade.write.staged.BlockEncoder;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;

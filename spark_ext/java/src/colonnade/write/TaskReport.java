@@ -1,8 +1,8 @@
 package colonnade.write;
 
-import colonnade.format.JsonBytes;
-import colonnade.format.RowNumbers;
-import colonnade.format.RowSetEntry;
+import colonnade.format.rowset.JsonBytes;
+import colonnade.format.rowset.RowNumbers;
+import colonnade.format.rowset.RowSetEntry;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.List;

@@ -1,6 +1,7 @@
 package colonnade.write;
 
 import colonnade.store.ByteSink;
+import colonnade.store.hadoop.Stores;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.util.List;
@@ -49,7 +50,7 @@ public record WriteTask(
   RowWriter open() {
     JsonNode task = WriteJob.tree(job);
     WriteJob own = WriteJob.parse(task);
-    ByteSink sink = ByteSink.of(own.url(), hadoop);
+    ByteSink sink = Stores.sink(own.url(), hadoop);
     Function<StructType, RowWriter> stored = given -> RowWriter.plain(own, given, sink);
     StaticsJob statics = StaticsJob.parse(task);
     if (statics == null) {

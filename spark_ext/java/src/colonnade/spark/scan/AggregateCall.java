@@ -1,6 +1,6 @@
 package colonnade.spark.scan;
 
-import colonnade.read.TaskAggregate.Function;
+import colonnade.read.aggregates.TaskAggregate.Function;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.connector.expressions.Expression;

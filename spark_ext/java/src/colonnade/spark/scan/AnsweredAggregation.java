@@ -2,9 +2,9 @@ package colonnade.spark.scan;
 
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Queries;
-import colonnade.read.TaskAggregate.Function;
-import colonnade.spark.table.TableAtEpoch;
+import colonnade.read.aggregates.TaskAggregate.Function;
 import colonnade.spark.table.BoundText;
+import colonnade.spark.table.TableAtEpoch;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;

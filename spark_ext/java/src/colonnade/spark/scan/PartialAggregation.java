@@ -2,9 +2,9 @@ package colonnade.spark.scan;
 
 import colonnade.planner.messages.Queries.ColumnSummary;
 import colonnade.planner.messages.Queries.PlannedScan;
-import colonnade.read.AggregatingReaderFactory;
-import colonnade.read.TaskAggregate.Function;
-import colonnade.read.TaskAggregate;
+import colonnade.read.aggregates.AggregatingReaderFactory;
+import colonnade.read.aggregates.TaskAggregate.Function;
+import colonnade.read.aggregates.TaskAggregate;
 import colonnade.spark.table.PartitionKeys;
 import colonnade.spark.table.TableAtEpoch;
 import java.math.BigDecimal;

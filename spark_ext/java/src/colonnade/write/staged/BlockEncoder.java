@@ -1,8 +1,8 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowStreamWriter;
-import colonnade.format.BlockEntry;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.ArrowStreamWriter;
+import colonnade.format.rowset.BlockEntry;
 import colonnade.read.BlockCheck;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.Bits;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.Bits;
 import java.util.Arrays;
 
 /** The distinct values of a block of strings, binary or long decimals. */

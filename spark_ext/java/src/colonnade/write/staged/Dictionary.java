@@ -1,6 +1,6 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
+import colonnade.format.arrow.ArrowBatch;
 import java.util.Arrays;
 
 /**

@@ -1,7 +1,7 @@
 package colonnade.write.staged;
 
-import colonnade.format.BlockEntry;
-import colonnade.format.Statistics;
+import colonnade.format.rowset.BlockEntry;
+import colonnade.format.rowset.Statistics;
 
 /** A block and its stored bytes. The bytes are null if the index alone describes the block. */
 public record EncodedBlock(BlockEntry entry, byte[] data) {

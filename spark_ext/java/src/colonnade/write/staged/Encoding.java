@@ -1,8 +1,8 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.ArrowForms;
-import colonnade.format.Bits;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.ArrowForms;
+import colonnade.format.arrow.Bits;
 import java.util.Locale;
 import org.apache.arrow.vector.types.pojo.Field;
 

@@ -1,7 +1,7 @@
 package colonnade.write.staged;
 
 import colonnade.format.Bound;
-import colonnade.format.Statistics;
+import colonnade.format.rowset.Statistics;
 
 /** What encodings ask of floats and doubles, whose dictionaries and constants are of bits. */
 final class FloatingPoint {

@@ -1,7 +1,7 @@
 package colonnade.write.staged;
 
 import colonnade.format.Bound;
-import colonnade.format.Statistics;
+import colonnade.format.rowset.Statistics;
 
 /** What encodings ask of integers, including decimals of at most 18 digits. */
 final class Integers {

@@ -1,6 +1,6 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
+import colonnade.format.arrow.ArrowBatch;
 
 /** The distinct values of a block of numbers. Floats are distinct if their bits differ. */
 final class LongDictionary extends Dictionary<StagedNumbers> {

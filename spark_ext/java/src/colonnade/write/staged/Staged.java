@@ -1,10 +1,10 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.BloomFilter;
-import colonnade.format.NullMask;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.NullMask;
+import colonnade.format.rowset.BloomFilter;
+import colonnade.format.rowset.Statistics;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
 /**

@@ -1,8 +1,8 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.rowset.Statistics;
 import java.util.Arrays;
 
 /** Values that are byte ranges of one array: strings, binary, and long decimals. */

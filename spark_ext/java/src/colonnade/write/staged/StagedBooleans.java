@@ -1,9 +1,9 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
 import colonnade.format.Bound;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.rowset.Statistics;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 

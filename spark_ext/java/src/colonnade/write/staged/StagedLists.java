@@ -1,8 +1,8 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.Bits;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.Bits;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;

@@ -1,9 +1,9 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.BloomFilter;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.rowset.BloomFilter;
+import colonnade.format.rowset.Statistics;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;

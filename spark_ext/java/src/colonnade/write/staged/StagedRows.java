@@ -1,6 +1,6 @@
 package colonnade.write.staged;
 
-import colonnade.format.Statistics;
+import colonnade.format.rowset.Statistics;
 
 /**
  * Rows of a column that become a block, with what several encodings ask of them. Each answer is

@@ -1,7 +1,7 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
 import java.util.List;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;

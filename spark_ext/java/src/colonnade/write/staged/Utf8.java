@@ -1,6 +1,6 @@
 package colonnade.write.staged;
 
-import colonnade.format.Bits;
+import colonnade.format.arrow.Bits;
 
 /**
  * Checks UTF-8 text without decoding it. See docs/decisions/spark-jar.md on why not by {@code UTF8String}.

@@ -1,11 +1,11 @@
 package colonnade.write.staged;
 
-import colonnade.format.ArrowBatch;
-import colonnade.format.Bits;
-import colonnade.format.BloomFilter;
 import colonnade.format.Bound;
-import colonnade.format.Statistics;
 import colonnade.format.TableField;
+import colonnade.format.arrow.ArrowBatch;
+import colonnade.format.arrow.Bits;
+import colonnade.format.rowset.BloomFilter;
+import colonnade.format.rowset.Statistics;
 import java.math.BigInteger;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;

@@ -1,7 +1,7 @@
 package colonnade.write.staged;
 
-import colonnade.format.Bits;
-import colonnade.format.NullMask;
+import colonnade.format.arrow.Bits;
+import colonnade.format.arrow.NullMask;
 
 /** Writes longs as Arrow's little-endian words of 1, 2, 4, 8 or 16 bytes, each minus a base. */
 final class Words {

@@ -1,0 +1,2 @@
+/** Aggregates that tasks compute over their own rows. */
+package colonnade.read.aggregates;
