@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeVar
 
-from colonnade.manifests.epochs.first_look import FirstLook
+from colonnade.manifests.epochs.opening_reads import OpeningReads
 from colonnade.manifests.epochs.slots import check_unused, is_taken
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -48,8 +48,9 @@ StorageOptions = Mapping[str, object]
 class Location:
     """A database's store, and the name of one table in it (None: the database as a whole).
 
-    With `id` and `created_epoch` it identifies one table, whatever table has the name now. `look`
-    is what `locate` has read of the log behind a network, for the first `read_head` of a caller.
+    With `id` and `created_epoch` it identifies one table, whatever table has the name now.
+    `opening` is what `locate` has read of the log behind a network, for the first `read_head` of a
+    caller.
     """
 
     store: ObjectStore
@@ -57,7 +58,7 @@ class Location:
     exists: bool
     id: TableId | None = None
     created_epoch: int = 0
-    look: FirstLook | None = field(default=None, compare=False, repr=False)
+    opening: OpeningReads | None = field(default=None, compare=False, repr=False)
 
     def find(self, snapshot: Snapshot) -> TableState | None:
         """Return the table, or None when it does not exist (yet, or any more).
@@ -161,8 +162,8 @@ class Location:
 def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
     """Find the database that `path` belongs to.
 
-    On local disk it costs one or two GETs, and more if there is none. Behind a network, it costs a
-    first look at the path and one at the folder above it, side by side. If there is none, all
+    On local disk it costs one or two GETs, and more if there is none. Behind a network, it costs
+    the opening reads of the path and of the folder above it, side by side. If there is none, all
     folders above these follow. A live database that a killed drop has moved away from the path, or
     from the folder above it, is moved back.
     Raises InvalidInputError for a path inside a table, unless it may be that of its static values,
@@ -173,16 +174,16 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     place = store.address
     above = place.parent
     parent = None if above is None else open_store(above)
-    found, look = _look_near(store, parent)
+    found, opening = _look_near(store, parent)
     if found is True:
-        return Location(store, None, exists=True, look=look)
+        return Location(store, None, exists=True, opening=opening)
     if parent is not None and found is not None:
         name = place.url.rpartition("/")[2]
         if found.lone_table and not name.endswith(SUFFIX):
             raise InvalidInputError(
                 f"{store.url} is inside the table {parent.url}; use another path."
             )
-        return Location(parent, name, exists=True, look=look)
+        return Location(parent, name, exists=True, opening=opening)
     outer = _first_database([*_stores_above(above)])
     if outer is not None:
         raise InvalidInputError(
@@ -231,7 +232,7 @@ def read_base(location: Location, log: Log) -> Snapshot | None:
     if not location.exists:
         return None
     try:
-        return log.reader.read_head(look=location.look)
+        return log.reader.read_head(opening=location.opening)
     except NotFoundError:
         if location.table is not None or not log.reader.is_dropped():
             raise
@@ -267,28 +268,28 @@ def _stores_above(below: StoreAddress | None) -> Iterator[ObjectStore]:
 
 def _look_near(
     store: ObjectStore, parent: ObjectStore | None
-) -> tuple[Literal[True] | Snapshot | None, FirstLook | None]:
+) -> tuple[Literal[True] | Snapshot | None, OpeningReads | None]:
     """Return True if a path has a database, else the first state of the database above it, if any.
 
-    The second value is the first look at that database, if there was one. Reads epoch 0 and not the
-    head: with a damaged head, earlier epochs can still be read. Raises StoreError; for the database
-    above, also CorruptionError.
+    The second value has the opening reads of that database, if there were any. Reads epoch 0 and
+    not the head: with a damaged head, earlier epochs can still be read. Raises StoreError; for the
+    database above, also CorruptionError.
     """
     if store.parallel == 1:
         taken = is_taken(store, 0)
         return taken or (None if parent is None else Log(parent).reader.try_read_first()), None
-    looks = [partial(FirstLook, store)]
+    looks = [partial(OpeningReads, store)]
     if parent is not None:
         # Either the path has the log, or the log above most often has a checkpoint, which its hint
         # names. So its other first slots would rarely serve.
-        looks.append(partial(FirstLook, parent, 1))
+        looks.append(partial(OpeningReads, parent, 1))
     near, *above = store.together(looks)
     if near.is_taken():
         return True, near
     if parent is None:
         return None, None
-    [look] = above
-    return Log(parent).reader.try_read_first(look), look
+    [opening] = above
+    return Log(parent).reader.try_read_first(opening), opening
 
 
 def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:

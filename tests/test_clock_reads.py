@@ -36,7 +36,7 @@ KNOWN: dict[str, set[str]] = {
     "manifests/store/memory.py": {STORES},
     "manifests/store/bucket/patience.py": {ELAPSED},
     "manifests/store/local/turns.py": {ELAPSED},
-    "manifests/vacuum/look.py": {"a dry run, and a vacuum that a user forces"},
+    "manifests/vacuum/inventory.py": {"a dry run, and a vacuum that a user forces"},
     "tableformat/compaction/execute.py": {ELAPSED},
     "tableformat/compaction/schedule.py": {
         "whether a round compacts again, which destroys nothing"

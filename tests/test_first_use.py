@@ -122,7 +122,7 @@ def test_names_are_completed_without_arrow(tmp_path: Path) -> None:
     words = f"colonnade count {tmp_path / 'lake' / 'tr'}"
     asked = {"_COLONNADE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "2"}
     lines = f"import os\nos.environ.update({asked})\n{LINE}"
-    assert not {"pyarrow", "rich", "colonnade.cli.look"} & loaded_by(lines)
+    assert not {"pyarrow", "rich", "colonnade.cli.inspect"} & loaded_by(lines)
 
 
 def test_a_module_for_later_is_loaded_when_it_is_used() -> None:

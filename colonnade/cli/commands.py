@@ -25,17 +25,17 @@ class Listed(NamedTuple):
 
 
 COMMANDS = {
-    "ls": Listed("Look", "look:ls", "List the tables of a database."),
-    "show": Listed("Look", "look:show", "Describe a database or a table."),
-    "schema": Listed("Look", "look:schema", "List the columns of a table."),
+    "ls": Listed("Inspect", "inspect:ls", "List the tables of a database."),
+    "show": Listed("Inspect", "inspect:show", "Describe a database or a table."),
+    "schema": Listed("Inspect", "inspect:schema", "List the columns of a table."),
     "history": Listed(
-        "Look",
-        "look:history",
+        "Inspect",
+        "inspect:history",
         "List the epochs of a database, or the epochs that changed a table, newest first.",
     ),
     "rowsets": Listed(
-        "Look",
-        "look:rowsets",
+        "Inspect",
+        "inspect:rowsets",
         "List the RowSets of a table: their rows, bytes, deleted share and bounds.",
     ),
     "create": Listed(

@@ -90,5 +90,5 @@ def _open(path: str) -> tuple[locations.Location, Snapshot] | None:
     if path and not is_url(path):
         with suppress(ColonnadeError, OSError):
             place = locations.locate_existing(os.path.expanduser(path))
-            return place, log.Log(place.store).reader.read_head(look=place.look)
+            return place, log.Log(place.store).reader.read_head(opening=place.opening)
     return None

@@ -53,7 +53,7 @@ def open_place(path: StorePath) -> DatabasePlace:
     """
     location = locate_existing(path)
     log = Log(location.store)
-    place = DatabasePlace(location, log, log.reader.read_head(look=location.look))
+    place = DatabasePlace(location, log, log.reader.read_head(opening=location.opening))
     if location.table is not None:
         location.require(place.head)
     return place

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.clock import DAY_MS
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.regions import Interval, Mask, Region

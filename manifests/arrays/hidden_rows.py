@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
 from colonnade.manifests.arrays.expired import expired_regions, expired_values
 from colonnade.manifests.arrays.region_bounds import meets, meets_each
-from colonnade.manifests.model.columns.hidden import WRITTEN, written_at
+from colonnade.manifests.model.columns.internal import WRITTEN, written_at
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.regions import Mask, Region

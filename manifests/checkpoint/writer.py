@@ -116,13 +116,13 @@ def store_snapshot(
     limits: Limits = LIMITS,
     replay: Replay = refuse_lost,
     erased: TableId | None = None,
-    note: Callable[[str, bytes], None] = lambda *_: None,
+    on_object: Callable[[str, bytes], None] = lambda *_: None,
 ) -> tuple[Snapshot, CheckpointRef]:
     """Store the root of a snapshot and its new segments. The hint does not change.
 
     `replay` reads from the log what the returned state cannot read from the checkpoint. No segment
-    of the table `erased` has an entry of a dropped RowSet. `note` gets the id and the bytes of each
-    stored object.
+    of the table `erased` has an entry of a dropped RowSet. `on_object` gets the id and the bytes of
+    each stored object.
 
     Raises as `write_checkpoint`.
     """
@@ -131,7 +131,7 @@ def store_snapshot(
 
     def write(data: bytes) -> str:
         object_id = write_object(store, job_id, data)
-        note(object_id, data)
+        on_object(object_id, data)
         return object_id
 
     parts = _Parts(store, write, snapshot.epoch, limits, replay, erased)

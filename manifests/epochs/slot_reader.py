@@ -163,7 +163,7 @@ class SlotReader:
         self._last, self._far, self._unfreed = last, False, None
         self._found, self._sampled, self._group = {}, [], range(0)
 
-    def note_free(self, number: int) -> None:
+    def record_free(self, number: int) -> None:
         """Let the next read of a slot, which was free a moment ago, find it free at no cost."""
         self._found[number] = NotFoundError(self._store.locate(epoch_name(number)))
 

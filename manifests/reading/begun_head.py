@@ -10,8 +10,8 @@ from functools import partial
 from typing import NamedTuple
 
 from colonnade.manifests.clock import elapsed_s
-from colonnade.manifests.epochs.first_look import FirstLook
 from colonnade.manifests.epochs.freed_slots import is_freed
+from colonnade.manifests.epochs.opening_reads import OpeningReads
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.epochs.slots import SlotEnd
 from colonnade.manifests.errors import ColonnadeError
@@ -32,14 +32,14 @@ class BegunHead(NamedTuple):
     is_proven: bool
 
 
-def begin_head(log: LogReader, look: FirstLook) -> BegunHead | None:
+def begin_head(log: LogReader, opening: OpeningReads) -> BegunHead | None:
     """Return the newest state without its proof.
 
     Costs as `LogReader.read_head` without the last of its rounds; after a checkpoint that several
     epochs follow, this round reads slots, and the state is proven then. Returns None after an
     error, and for a log that has ended: the caller then reads the head.
     """
-    slots = look.slots()
+    slots = opening.slots()
     slots.trusted = True
     try:
         state = log.follow_to_head(slots)
@@ -50,7 +50,7 @@ def begin_head(log: LogReader, look: FirstLook) -> BegunHead | None:
         return None
     is_proven = slots.proves_end(state.epoch + 1, state.blocks)
     if is_proven:
-        log.last_look.note(state, slots.started)
+        log.last_look.record(state, slots.started)
     return BegunHead(state, slots, is_proven)
 
 
@@ -72,7 +72,7 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
         return None
     if found is SlotEnd.TAKEN:
         return _read_later_head(log, state)
-    log.last_look.note(state, slots.started)
+    log.last_look.record(state, slots.started)
     return log.refresh(state, following)
 
 

@@ -160,7 +160,7 @@ class LogFollower:
                 if epoch is None and slots.is_gap(number):
                     epoch = slots.read(number)
                 elif epoch is None:
-                    slots.note_free(number)
+                    slots.record_free(number)
                     return found, number
             except (CorruptionError, UnsupportedFormatError, StoreError) as error:
                 if isinstance(error, StoreError) and error.retryable:

@@ -22,12 +22,12 @@ class LastLook:
         self._seen: tuple[str, int, float] | None = None
         self._end: tuple[str, int, float] | None = None
 
-    def note(self, head: Snapshot, started: float) -> None:
-        """Note that a look, which started at `started` (`elapsed_s`), found this head."""
+    def record(self, head: Snapshot, started: float) -> None:
+        """Record that a look, which started at `started` (`elapsed_s`), found this head."""
         self._seen = self._end = head.database, head.epoch, started
 
-    def note_base(self, state: Snapshot, started: float) -> None:
-        """Note that a look found the epoch of a state, and perhaps later ones."""
+    def record_base(self, state: Snapshot, started: float) -> None:
+        """Record that a look found the epoch of a state, and perhaps later ones."""
         self._seen = state.database, state.epoch, started
 
     def covers(self, state: Snapshot) -> bool:

@@ -21,8 +21,8 @@ from colonnade.manifests.checkpoint.reader import (
 from colonnade.manifests.clock import elapsed_s, utc
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
-from colonnade.manifests.epochs.first_look import FirstLook
 from colonnade.manifests.epochs.freed_slots import is_freed
+from colonnade.manifests.epochs.opening_reads import OpeningReads
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import (
     check_end,
@@ -86,7 +86,7 @@ class LogReader:
         return max(self.now_ms(), state.time_ms)
 
     def read_head(
-        self, *, look: FirstLook | None = None, slots: SlotReader | None = None
+        self, *, opening: OpeningReads | None = None, slots: SlotReader | None = None
     ) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
@@ -96,21 +96,21 @@ class LogReader:
         The second one reads the checkpoint, the next slots and samples of later ones. The third one
         reads the slots between these, and the mark. From about 100 epochs after the checkpoint on,
         each further 66 cost one more. Then the entry segments of a small checkpoint are read beside
-        the slots, too. `look` is a first look at this store, which the call goes on with. It saves
+        the slots, too. `opening` are reads of this store, which the call goes on with. It saves
         the first of the three requests, and the second one, too, if the log ends among the slots
-        that the look has read. `slots` reads the slots. Raises NotFoundError if there is no
+        that they have read. `slots` reads the slots. Raises NotFoundError if there is no
         database, or if it was dropped.
         """
-        return self.require_live(self._read_newest(look, slots))
+        return self.require_live(self._read_newest(opening, slots))
 
     def _read_newest(
-        self, look: FirstLook | None = None, slots: SlotReader | None = None
+        self, opening: OpeningReads | None = None, slots: SlotReader | None = None
     ) -> Snapshot:
         """Return the newest state, also of a log that has ended. Costs as `read_head`."""
         if slots is None:
-            slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)
+            slots = opening.slots() if opening else SlotReader(self.store, ahead=AHEAD, far=True)
         head = self.follow_to_head(slots)
-        self.last_look.note(head, slots.started)
+        self.last_look.record(head, slots.started)
         return head
 
     def follow_to_head(self, slots: SlotReader) -> Snapshot:
@@ -133,26 +133,26 @@ class LogReader:
             raise dropped_error(self.store, state.epoch)
         return state
 
-    def try_read_head(self, look: FirstLook | None = None) -> Snapshot | None:
+    def try_read_head(self, opening: OpeningReads | None = None) -> Snapshot | None:
         """Return the newest state, or None if an epoch is damaged, unreadable or of a newer
         version.
 
         For callers that an earlier epoch may serve. `read_at` still reads that one, and `read_head`
-        says what is wrong. `look` is as in `read_head`. Raises NotFoundError if there is no
+        says what is wrong. `opening` is as in `read_head`. Raises NotFoundError if there is no
         database.
         """
         try:
-            return self.read_head(look=look)
+            return self.read_head(opening=opening)
         except (CorruptionError, StoreError, UnsupportedFormatError):
             return None
 
-    def try_read_first(self, look: FirstLook | None = None) -> Snapshot | None:
+    def try_read_first(self, opening: OpeningReads | None = None) -> Snapshot | None:
         """Return the state right after epoch 0, or None if that slot is empty.
 
-        Costs one GET, or nothing with a first `look` at this store. Raises CorruptionError;
+        Costs one GET, or nothing with the `opening` reads of this store. Raises CorruptionError;
         UnsupportedFormatError; StoreError.
         """
-        first = look.read_first() if look else read_slot(self.store, 0)
+        first = opening.read_first() if opening else read_slot(self.store, 0)
         return None if first is None else apply_epoch(None, first)
 
     def refresh(self, snapshot: Snapshot, following: SlotReader | None = None) -> Snapshot:
@@ -191,7 +191,7 @@ class LogReader:
         if trusted and not self.last_look.saw_end(snapshot):
             return self.refresh(newest)  # The reads took so long that they do not tell the end.
         if not trusted:
-            self.last_look.note(newest, started)
+            self.last_look.record(newest, started)
         return self.require_live(newest)
 
     def _sees(self, state: Snapshot) -> bool:
@@ -217,7 +217,7 @@ class LogReader:
             return not look()
         freed, known = self.store.both(look, partial(self._sees, snapshot))
         if known and not freed:
-            self.last_look.note_base(snapshot, started)
+            self.last_look.record_base(snapshot, started)
         return not freed
 
     def is_freed(self, epoch: int, head: Snapshot) -> bool:

@@ -82,12 +82,12 @@ class StoreAddress:
             return cls(text)
         if filesystem is not None:
             return cls._on(text, filesystem, storage_options or {})
-        url, hidden = _without_credentials(text)
+        url, secrets = _without_credentials(text)
         if url.endswith(":"):
             raise InvalidInputError(f"{url}// names no place; write {url}//bucket/folder.")
         found = defaults() if defaults is not None else {}
         given = with_own_names(url, storage_options or {})
-        held = _Held({**with_own_names(url, found), **given}, *hidden)
+        held = _Held({**with_own_names(url, found), **given}, *secrets)
         return cls(url, None if held == _Held() else _REGISTRY.name_of(held))
 
     @classmethod

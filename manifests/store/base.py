@@ -24,8 +24,8 @@ class PutOutcome(enum.Enum):
     """The object exists, it is durable, and this call wrote it."""
 
     EXISTS = "exists"
-    """The name is in use, durably. Only reading the object tells who wrote it: a hidden retry of
-    this call may have met its own first try.
+    """The name is in use, durably. Only reading the object tells who wrote it: a client
+    library may have repeated this call, and met its own first try.
     """
 
     UNKNOWN = "unknown"

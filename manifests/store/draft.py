@@ -56,8 +56,8 @@ class DraftStore(MemoryStore):
         # An object that is put meanwhile must be found at one of its two places.
         touched = self._touched.copy()
         own = {info.name: info for info in super().list(prefix)}
-        hidden = touched | own.keys()
-        others = (info for info in self._inner.list(prefix) if info.name not in hidden)
+        covered = touched | own.keys()
+        others = (info for info in self._inner.list(prefix) if info.name not in covered)
         return chain(own.values(), others)
 
     def delete(self, name: str) -> None:

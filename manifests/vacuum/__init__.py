@@ -14,8 +14,8 @@
     copies.py       second copies of the objects of anchors, made and restored
     removal.py      deleting what an epoch of the log has named
     result.py       what a run did, or would do
-    look.py         what is asked of a run, and what it finds: it lists, reads and compares
-    run.py          one run: look, commit an epoch that names the victims, remove
+    inventory.py    what is asked of a run, and what it finds: it lists, reads and compares
+    run.py          one run: take the inventory, commit an epoch that names the victims, remove
 
 No clock decides what is live. A run lists objects and finds those that no kept epoch names. It
 names these in an epoch of its own before it deletes one. A writer that relies on such an object

@@ -89,7 +89,7 @@ class Parts:
         for bundle in table.bundles:
             self._add(AnchorObject(bundle.object, bundle.length)).tables.append(table)
 
-    def note_new(self, object_id: str, data: bytes) -> None:
+    def keep_new(self, object_id: str, data: bytes) -> None:
         """Keep the bytes of an object that the run has stored, if there is room for them."""
         if len(data) <= self._room:
             self._room -= len(data)

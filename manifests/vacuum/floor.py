@@ -166,7 +166,7 @@ def write_anchor(
     another one.
     """
     stored, ref = store_snapshot(
-        log.store, state, limits=log.limits, erased=erased, note=objects.parts.note_new
+        log.store, state, limits=log.limits, erased=erased, on_object=objects.parts.keep_new
     )
     anchor = CheckpointRef(epoch=ref.epoch, root=ref.root, check=ref.check)
     if not _is_same(objects, state, _read_state(log, anchor)):

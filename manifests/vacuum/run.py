@@ -1,4 +1,4 @@
-"""One run of vacuum: look what may be removed, commit an epoch that says so, and remove it.
+"""One run of vacuum: find what may be removed, commit an epoch that says so, and remove it.
 
 Spec: docs/spec/vacuum.md#run
 """
@@ -31,7 +31,12 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
 from colonnade.manifests.vacuum.freeing import free_blocks
 from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_usable
-from colonnade.manifests.vacuum.look import Found, VacuumRequest, look, read_used_objects
+from colonnade.manifests.vacuum.inventory import (
+    Inventory,
+    VacuumRequest,
+    read_used_objects,
+    take_inventory,
+)
 from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
@@ -91,14 +96,14 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     if not request.dry_run:
         check_writer_features(before)
     try:
-        found = look(log, request, before, slots)
+        inventory = take_inventory(log, request, before, slots)
         if request.dry_run:
-            return _result(found, None, found.removal, dry_run=True)
-        result = _carry_out(log, found)
-        if found.whole != found.known:
+            return _result(inventory, None, inventory.removal, dry_run=True)
+        result = _carry_out(log, inventory)
+        if inventory.whole != inventory.known:
             # The vacuum is done: without the file, the next one only reads more.
             with suppress(StoreError, NotFoundError):
-                write_names(log.store, found.whole)
+                write_names(log.store, inventory.whole)
         return result
     except (CorruptionError, NotFoundError) as error:
         # If the database was dropped, its objects are not lost. This call then raises
@@ -127,43 +132,45 @@ def was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
     return any(isinstance(op, Vacuum) for epoch in since for op in epoch.ops)
 
 
-def _carry_out(log: Log, found: Found) -> VacuumResult:
+def _carry_out(log: Log, inventory: Inventory) -> VacuumResult:
     """Commit the epochs that name the victims, unless there are none, and remove the victims.
 
     Raises as `vacuum`.
     """
-    removal = found.removal
-    head, epoch = found.head, None
-    there = {each.info.name for each in found.stored} - {each.info.name for each in removal.files}
-    settle = partial(keep_hint_usable, log.store, loaded=found.loaded, there=there)
-    if found.is_idle:
+    removal = inventory.removal
+    head, epoch = inventory.head, None
+    there = {each.info.name for each in inventory.stored} - {
+        each.info.name for each in removal.files
+    }
+    settle = partial(keep_hint_usable, log.store, loaded=inventory.loaded, there=there)
+    if inventory.is_idle:
         # A writer of a checkpoint, or a vacuum, may have been killed.
         settle(head, victims=())
     else:
         for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
-            # Each part guards all victims, so what came since the look is read once.
-            head = log.commit(_change(found, victims, files, head), head)
+            # Each part guards all victims, so what came since the inventory is read once.
+            head = log.commit(_change(inventory, victims, files, head), head)
             epoch = head.epoch
-            settle(head, victims=found.all_victims)
+            settle(head, victims=inventory.all_victims)
             remove(log.store, files)
-        free_blocks(log, head, found.seen_s, found.freed)
+        free_blocks(log, head, inventory.seen_s, inventory.freed)
     remove(log.store, removal.leftovers)
-    return _result(found, epoch, removal, dry_run=False)
+    return _result(inventory, epoch, removal, dry_run=False)
 
 
 def _change(
-    found: Found, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
+    inventory: Inventory, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
 ) -> Change:
     """Return the change that names what is removed. It ends expired pins and leases."""
-    now = found.now_ms
+    now = inventory.now_ms
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]
     ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
     ops.append(
         Vacuum(
-            floor=found.floor.epoch,
-            anchors=found.anchors,
-            anchor_list=found.anchor_list,
+            floor=inventory.floor.epoch,
+            anchors=inventory.anchors,
+            anchor_list=inventory.anchor_list,
             victims=victims,
         )
     )
@@ -172,28 +179,30 @@ def _change(
         "vacuum",
         tuple(ops),
         {
-            "retention_hours": f"{found.retention.hours:g}",
-            "retention_epochs": str(found.retention.epochs),
+            "retention_hours": f"{inventory.retention.hours:g}",
+            "retention_epochs": str(inventory.retention.epochs),
         },
         metrics={
-            "epochs_removed": found.floor.epoch - head.floor,
+            "epochs_removed": inventory.floor.epoch - head.floor,
             "files_removed": len(files),
             "bytes_removed": sum(each.info.size for each in files),
         },
         fresh=True,
-        all_victims=found.all_victims,
-        anchored=found.anchored,
+        all_victims=inventory.all_victims,
+        anchored=inventory.anchored,
     )
 
 
-def _result(found: Found, epoch: int | None, removal: Removal, dry_run: bool) -> VacuumResult:
+def _result(
+    inventory: Inventory, epoch: int | None, removal: Removal, dry_run: bool
+) -> VacuumResult:
     removed = dict.fromkeys((*removal.files, *removal.leftovers))
     return VacuumResult(
         dry_run=dry_run,
         epoch=epoch,
-        floor=found.floor.epoch,
-        epochs_removed=found.floor.epoch - found.head.floor,
+        floor=inventory.floor.epoch,
+        epochs_removed=inventory.floor.epoch - inventory.head.floor,
         files=tuple(RemovedFile(each.info.name, each.info.size) for each in removed),
-        kept_epochs=found.kept,
-        held_by=found.floor.held_by,
+        kept_epochs=inventory.kept,
+        held_by=inventory.floor.held_by,
     )

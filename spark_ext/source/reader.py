@@ -71,7 +71,7 @@ def pin_read(options: ReadOptions) -> PinnedRead:
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
     # An epoch before damage in the log can still be read, though the head cannot.
-    head = log.reader.try_read_head(location.look)
+    head = log.reader.try_read_head(location.opening)
     epoch = options.epoch
     if options.tag is not None:
         epoch = tagged_epoch(head or log.reader.read_head(), options.tag)

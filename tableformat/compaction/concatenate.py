@@ -2,7 +2,7 @@
 
 A small stretch is decoded when it can be joined with a neighbour. A stretch with deleted rows is
 always decoded, and so is one whose columns have other types now. A RowSet with values to purge or
-with a hidden column is decoded, too. The rows keep their order, so no origin needs to say where
+with an internal column is decoded, too. The rows keep their order, so no origin needs to say where
 they went.
 """
 

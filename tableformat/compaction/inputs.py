@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.model.columns.hidden import WRITTEN, written_at
+from colonnade.manifests.model.columns.internal import WRITTEN, written_at
 from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet

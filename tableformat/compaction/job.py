@@ -12,7 +12,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
@@ -45,7 +45,7 @@ class CompactionJob(Model):
     `view` has the RowSets to rewrite, and masks of the values to purge; the job then names the
     `lifetimes` that say so. `written` says when the rows of each RowSet were written, in ms since
     1970 UTC, for RowSets without a column of it; it is empty if that does not matter. If rows were
-    written at several times, the schema of `target` has the hidden column. `parameters` are those
+    written at several times, the schema of `target` has the internal column. `parameters` are those
     of the plan.
     """
 
@@ -188,7 +188,7 @@ def _written(table: TableState, rowset: LiveRowSet) -> tuple[int, int]:
 
 
 def _target(log: Log, table: TableState, sources: Sequence[LiveRowSet]) -> WriteTarget:
-    """Return what the outputs are written for, with the hidden column if their rows need it."""
+    """Return what the outputs are written for, with the internal column if their rows need it."""
     target = target_of(table, log.limits)
     times = {t for each in sources for t in _written(table, each)} if _counts(table) else set[int]()
     if len(times) < 2:

@@ -15,9 +15,9 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.stored.reader import StoredReader
 from colonnade.tableformat.rowset.view.hidden import hidden_rows
-from colonnade.tableformat.rowset.view.kept_hidden import KeptHidden
+from colonnade.tableformat.rowset.view.hidden_row_cache import HiddenRowCache
 
-_KEPT = KeptHidden()
+_KEPT = HiddenRowCache()
 
 
 def read_deleted(store: ObjectStore, view: View, rowset: LiveRowSet) -> DeletionVector | None:

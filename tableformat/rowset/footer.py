@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.entries import (
     ColumnNumber,
     ColumnStatistics,

@@ -7,7 +7,7 @@
     expire.py      rows that have expired, deleted after their grace
     columns/       columns of stored rows that get other values
     keyed/         incoming rows matched with existing rows by key
-    division.py  static_values.py   static values of rows, merged in the same epoch
+    static_split.py  static_values.py   static values of rows, merged in the same epoch
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns
     methods.py     the statements as methods, of a table and of a table in a transaction

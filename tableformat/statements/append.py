@@ -19,13 +19,13 @@ from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.given_rows import joined
-from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
     inserting,
     row_statement,
 )
+from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import Draws, draws_of
 from colonnade.tableformat.write.job import target_of
@@ -66,7 +66,7 @@ def evaluate_append(
 class AddedRows:
     """RowSets that no reader sees before a commit.
 
-    `own` is the table of `Division.own`, and `static_values` are those of the rows.
+    `own` is the table of `StaticSplit.own`, and `static_values` are those of the rows.
     """
 
     own: TableState
@@ -107,15 +107,15 @@ def write_added(
     does not fit the table, and StoreError. After any error, also one of `batches`, what was written
     is removed.
     """
-    division = Division(table, job_id)
-    own = division.own
+    split = StaticSplit(table, job_id)
+    own = split.own
     steps = new_rows(
         target_of(own, log.limits),
         lambda: draws or draws_of(log.plain, own, job_id),
-        divide=division.batches,
+        divide=split.batches,
         expiry=expiry_of(own, settings, log.present_ms),
         condition=condition,
     )
     with step(operation, own.name, "rows", count) as advance:
         rowsets = write_through(steps, batches, log.store, job_id, settings, advance)
-    return AddedRows(own, rowsets, division.static_values)
+    return AddedRows(own, rowsets, split.static_values)

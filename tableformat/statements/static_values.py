@@ -34,8 +34,8 @@ from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
 from colonnade.tableformat.rowset.view.statics import read_values
-from colonnade.tableformat.statements.division import last_values
 from colonnade.tableformat.statements.statement import Statement, StaticValues
+from colonnade.tableformat.statements.static_split import last_values
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.write.constraints import shown_values
 

@@ -44,13 +44,13 @@ from colonnade.tableformat.scan.selection import (
 )
 from colonnade.tableformat.statements.columns.assignments import Assignments
 from colonnade.tableformat.statements.columns.new_values import assigned
-from colonnade.tableformat.statements.division import held_values
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
     row_statement,
     write_batches,
 )
+from colonnade.tableformat.statements.static_split import held_values
 from colonnade.tableformat.statements.static_values import agreed_values, static_reads
 from colonnade.tableformat.write.constraints import (
     are_decided_by,

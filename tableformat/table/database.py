@@ -64,7 +64,7 @@ class ArrowDatabase(DatabaseUpkeep):
                 f"{location.url} is inside the database {location.store.url}; open that."
             )
         log = Log(location.store)
-        return cls(location.store, log, log.reader.read_head(look=location.look))
+        return cls(location.store, log, log.reader.read_head(opening=location.opening))
 
     @classmethod
     def create(

@@ -284,7 +284,7 @@ class OpenTable:
 
     def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[Any, ...]]:
         """Pickle which table it is. The other process reads the newest state at its first need."""
-        return _opened_again, (type(self), replace(self._location, look=None))
+        return _opened_again, (type(self), replace(self._location, opening=None))
 
     def __repr__(self) -> str:
         seen = self._last_seen

@@ -87,12 +87,12 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         InvalidInputError when `path` is a database of several tables.
         """
         location = locate_existing(StoreAddress.of(path, storage_options, filesystem=filesystem))
-        log, look = Log(location.store), location.look
-        begun = None if look is None else begin_head(log.reader, look)
+        log, opening = Log(location.store), location.opening
+        begun = None if opening is None else begin_head(log.reader, opening)
         if begun is not None and location.find(begun.state) is not None:
             proven = begun.is_proven
             return cls(location, log, begun.state) if proven else cls(location, log, None, begun)
-        return cls(location, log, log.reader.try_read_head(look))
+        return cls(location, log, log.reader.try_read_head(opening))
 
     @classmethod
     def create(
@@ -173,7 +173,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
             shown = with_columns_of(found, self._location.require_at(other, self._seen))
         again = partial(
             _scan_again,
-            replace(self._location, look=None),
+            replace(self._location, opening=None),
             epoch=snapshot.epoch,
             schema_epoch=schema_epoch,
             order=order,

@@ -47,16 +47,16 @@ def _children(field: SchemaField) -> tuple[SchemaField, ...]:
     return VARIANT_FIELDS if field.type == "variant" else field.children()
 
 
-def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:
+def check_values(array: pa.Array, field: SchemaField, path: str, below_null: int = 0) -> None:
     """Refuse values that break a promise of `field`.
 
     Requires an array of the field's Arrow type, with valid text, and with NULL everywhere under a
-    NULL parent. `hidden` says how many values are NULL because their parent is. `path` names the
-    column in errors. Raises InvalidInputError.
+    NULL parent. `below_null` values are NULL because their parent is. `path` names the column in
+    errors. Raises InvalidInputError.
     """
-    if not field.nullable and array.null_count > hidden:
+    if not field.nullable and array.null_count > below_null:
         raise InvalidInputError(
-            f"Column {path!r} is NOT NULL, but the data has {array.null_count - hidden} NULL;"
+            f"Column {path!r} is NOT NULL, but the data has {array.null_count - below_null} NULL;"
             " give a value in each row."
         )
     match field.type:
@@ -73,9 +73,9 @@ def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0
                 _check_below(child, below, path, array.null_count)
 
 
-def _check_below(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:
+def _check_below(array: pa.Array, field: SchemaField, path: str, below_null: int = 0) -> None:
     if is_constrained(field):
-        check_values(array, field, f"{path}.{field.name}", hidden)
+        check_values(array, field, f"{path}.{field.name}", below_null)
 
 
 def _check_primitive(array: pa.Array, text: str, path: str) -> None:

@@ -31,7 +31,7 @@ from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index,
 from colonnade.tableformat.rowset.stored.source import RowSetSource
 from colonnade.tableformat.verify.block_check import check_block
 from colonnade.tableformat.verify.findings import Kind, kind_of
-from colonnade.tableformat.verify.rowset_notes import WINDOW_BYTES, RowSetNotes
+from colonnade.tableformat.verify.rowset_findings import WINDOW_BYTES, RowSetFindings
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class ColumnCheck:
     checked.
     """
 
-    owner: RowSetNotes
+    owner: RowSetFindings
     source: RowSetSource
     segment: ColumnSegment
     id: int
@@ -53,20 +53,20 @@ class ColumnCheck:
         return f"(id {self.id})" if self.column is None else f"{self.column.name!r} (id {self.id})"
 
     def run(self) -> None:
-        """Check everything up to the depth of the job. Damage is noted, and not raised."""
+        """Check everything up to the depth of the job. Damage is recorded, and not raised."""
         entry = self.owner.rowset.entry
         try:
             index = self._index()
         except ValueError as error:
-            self._note(f"its index: {error}", rows=(0, entry.rows - 1), of_index=True)
+            self._record(f"its index: {error}", rows=(0, entry.rows - 1), of_index=True)
             return
         except (StoreError, UnsupportedFormatError) as error:
-            self._note_error(error, rows=(0, entry.rows - 1), of_index=True)
+            self._record_error(error, rows=(0, entry.rows - 1), of_index=True)
             return
         filters = 0 if self.segment.filters is None else self.segment.filters.length
         ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
         if ends != (entry.rows, self.segment.length, filters):
-            self._note("its index describes other rows or bytes than the footer", of_index=True)
+            self._record("its index describes other rows or bytes than the footer", of_index=True)
             return
         self._check_cuts(index)
         self._check_statistics(index)
@@ -102,7 +102,7 @@ class ColumnCheck:
         ends = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1], int)
         found = index.first_rows[np.searchsorted(index.first_rows, ends)]
         if not np.array_equal(found, ends):
-            self._note("a block lies across a cut", of_index=True)
+            self._record("a block lies across a cut", of_index=True)
 
     def _check_statistics(self, index: SparseIndex) -> None:
         """Check that the footer and the log agree with the block statistics, up to shortening."""
@@ -120,7 +120,7 @@ class ColumnCheck:
             problem = error.message.rstrip(".")
         if problem is not None:
             rows = (0, self.owner.rowset.entry.rows - 1)
-            self._note(f"its statistics in footer and log: {problem}", rows=rows)
+            self._record(f"its statistics in footer and log: {problem}", rows=rows)
 
     def _check_blocks(self, index: SparseIndex) -> None:
         left = deque(_windows(index))
@@ -132,7 +132,7 @@ class ColumnCheck:
             except ColonnadeError as error:
                 first, end = left.popleft()
                 rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
-                self._note_error(error, first, rows)
+                self._record_error(error, first, rows)
 
     def _read_windows(
         self, index: SparseIndex, windows: Sequence[tuple[int, int]]
@@ -158,7 +158,7 @@ class ColumnCheck:
                 # the time.
                 length = stop - start
                 if length and crc32c(data.slice(start, length)) != index.checksums[number]:
-                    self._note_block(index, number, "its bytes do not match their checksum")
+                    self._record_block(index, number, "its bytes do not match their checksum")
             return
         for number, (start, stop) in blocks:
             entry, bloom = index.entries[number], filters.get(number, memoryview(b""))
@@ -171,7 +171,7 @@ class ColumnCheck:
         assert self.column is not None
         problem = check_block(data, entry, self.column, bloom)
         if problem is not None:
-            self._note_block(index, number, problem)
+            self._record_block(index, number, problem)
 
     def _read_filters(self, index: SparseIndex, first: int, end: int) -> dict[int, memoryview]:
         """Return the intact Bloom filters of blocks `first` to `end` - 1."""
@@ -183,7 +183,7 @@ class ColumnCheck:
             [data] = self.source.read(self.source.index_name(self.id), [extent])
         except ColonnadeError as error:
             rows = (int(index.first_rows[first]), int(index.first_rows[first + 1]) - 1)
-            self._note_error(error, first, rows, of_filter=True)
+            self._record_error(error, first, rows, of_filter=True)
             return {}
         self.owner.bytes += len(data)
         found = {}
@@ -195,17 +195,17 @@ class ColumnCheck:
                 found[number] = bloom
             else:
                 problem = "its Bloom filter does not match its checksum"
-                self._note_block(index, number, problem, of_filter=True)
+                self._record_block(index, number, problem, of_filter=True)
         return found
 
-    def _note_block(
+    def _record_block(
         self, index: SparseIndex, number: int, problem: str, *, of_filter: bool = False
     ) -> None:
         rows = (int(index.first_rows[number]), int(index.first_rows[number + 1]) - 1)
         told = f"block {number} (rows {rows[0]} to {rows[1]}): {problem}"
-        self._note(told, number, rows, of_filter=of_filter)
+        self._record(told, number, rows, of_filter=of_filter)
 
-    def _note(
+    def _record(
         self,
         problem: str,
         block: int | None = None,
@@ -223,16 +223,16 @@ class ColumnCheck:
         location = self.source.locate(file)
         state = "is damaged" if kind == "damage" else "cannot be checked"
         sentence = f"Column {self._name} in {location} {state}: {problem}."
-        self.owner.note(sentence, file, told, block, rows, kind)
+        self.owner.add(sentence, file, told, block, rows, kind)
 
-    def _note_error(
+    def _record_error(
         self,
         error: ColonnadeError,
         block: int | None = None,
         rows: tuple[int, int] | None = None,
         **of: bool,
     ) -> None:
-        self._note(error.message.rstrip("."), block, rows, kind=kind_of(error), **of)
+        self._record(error.message.rstrip("."), block, rows, kind=kind_of(error), **of)
 
 
 def _decode_any(data: bytes, filters: bool) -> SparseIndex:

@@ -80,7 +80,7 @@ class LogCheck:
         try:
             return self.log.rowsets.read_entries(table, which="all")
         except ColonnadeError as error:
-            self._note(error, None, table=table.name)
+            self._record(error, None, table=table.name)
             return None
 
     def read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
@@ -88,7 +88,7 @@ class LogCheck:
         try:
             return self.log.read_at(epoch, head=head)
         except ColonnadeError as error:
-            self._note(error, None)
+            self._record(error, None)
             return None
 
     def _read_newest(self) -> tuple[CheckpointRef, Root] | None:
@@ -96,13 +96,13 @@ class LogCheck:
             # A vacuum may remove the checkpoint that the hint named a moment ago.
             found = read_hint(self.log.store) or read_hint(self.log.store)
         except (CorruptionError, StoreError) as error:
-            self._note(error, HINT)
+            self._record(error, HINT)
             return None
         if found is None and self._is_listed(HINT):
-            self._note_hint()
+            self._record_hint()
         return found
 
-    def _note_hint(self) -> None:
+    def _record_hint(self) -> None:
         """Note what is wrong with a hint that leads to no checkpoint: its root, or the hint."""
         store, name = self.log.store, HINT
         try:
@@ -110,10 +110,10 @@ class LogCheck:
             name = checkpoint_name(hint.root)
             read_root(store, hint)
         except UNUSABLE as error:
-            self._note_cache(error.message, name)
+            self._record_cache(error.message, name)
         else:
             problem = f"{store.locate(HINT)} does not lead to a checkpoint of this log."
-            self._note_cache(problem, HINT)
+            self._record_cache(problem, HINT)
 
     def _check_anchors(self, head: Snapshot) -> None:
         """Read every anchor, then each of its objects at both of its places."""
@@ -140,12 +140,12 @@ class LogCheck:
                 problem = f"{error.message} {name_lost(head, [anchor.epoch])}"
                 self.findings.append(Finding("damage", problem, name))
             except ColonnadeError as error:
-                self._note(error, name)
+                self._record(error, name)
         for part in objects.parts:
             try:
                 wrong = damaged_places(self.log.store, part)
             except ColonnadeError as error:
-                self._note(error, part.places[0])
+                self._record(error, part.places[0])
                 continue
             for place, damage in wrong.items():
                 # Readers use the second copy only when the first is damaged, so it counts as a
@@ -166,7 +166,7 @@ class LogCheck:
             first = self.state = self.log.follower.read_first()
             number, broken = self._begin(first)
         except ColonnadeError as error:
-            self._note(error, epoch_name(0))
+            self._record(error, epoch_name(0))
             return
         state, silent = self.state, False
         while True:
@@ -187,7 +187,7 @@ class LogCheck:
                 unread = isinstance(error, StoreError)
                 if silent and unread:  # two failures in a row mean that the store itself fails
                     raise
-                self._note(error, epoch_name(number))
+                self._record(error, epoch_name(number))
                 broken, silent = True, unread
             else:
                 silent = False
@@ -207,7 +207,7 @@ class LogCheck:
         try:
             self.state = self.log.follower.read_anchored(floor)
         except ColonnadeError as error:
-            self._note(error, checkpoint_name(floor.root))
+            self._record(error, checkpoint_name(floor.root))
             return floor.epoch + 1, True
         return floor.epoch + 1, False
 
@@ -224,7 +224,7 @@ class LogCheck:
         try:
             judge_end(self.log.store, number, blocks, behind=behind)
         except ColonnadeError as error:
-            self._note(error, epoch_name(number))
+            self._record(error, epoch_name(number))
 
     def _compare(self, state: Snapshot, newest: tuple[CheckpointRef, Root]) -> None:
         """Compare the newest checkpoint with the state that the log yields."""
@@ -237,10 +237,10 @@ class LogCheck:
             try:
                 same = self._is_same(stored.tables.get(table_id), state.tables.get(table_id))
             except ColonnadeError as error:
-                self._note(error, None)
+                self._record(error, None)
                 continue
             if not same:
-                self._note_cache(
+                self._record_cache(
                     f"{self.log.store.locate(name)} differs from the state of epoch"
                     f" {root.checkpoint} that the log yields, in table {table_id}.",
                     name,
@@ -264,14 +264,14 @@ class LogCheck:
                     read_entry_segment(self.log.store, table, used)
         except ColonnadeError as error:
             kind = kind_of(error)
-            self._note_cache(error.message, name, "unread" if kind == "unread" else "cache")
+            self._record_cache(error.message, name, "unread" if kind == "unread" else "cache")
             return None
         return state
 
-    def _note(self, error: ColonnadeError, file: str | None, table: str | None = None) -> None:
+    def _record(self, error: ColonnadeError, file: str | None, table: str | None = None) -> None:
         self.findings.append(Finding(kind_of(error), error.message, file, table))
 
-    def _note_cache(self, problem: str, file: str, kind: Kind = "cache") -> None:
+    def _record_cache(self, problem: str, file: str, kind: Kind = "cache") -> None:
         self.findings.append(Finding(kind, problem, file))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import ColonnadeError, CorruptionError
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.entries import PartitionValues, SortField
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
 from colonnade.manifests.state.replaced_columns import stored_parts
@@ -26,7 +26,7 @@ from colonnade.tableformat.verify.findings import Finding, kind_of
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.order_check import first_unsorted
 from colonnade.tableformat.verify.partition_check import first_astray
-from colonnade.tableformat.verify.rowset_notes import RowSetNotes
+from colonnade.tableformat.verify.rowset_findings import RowSetFindings
 
 
 def check_job(
@@ -57,7 +57,7 @@ def _checks(
 
 
 @dataclass(slots=True)
-class RowSetCheck(RowSetNotes):
+class RowSetCheck(RowSetFindings):
     """Checks one RowSet, or one that replaces `columns`, which it must then have."""
 
     columns: tuple[int, ...] = ()
@@ -72,11 +72,11 @@ class RowSetCheck(RowSetNotes):
         except ColonnadeError as error:
             name = footer_name(self.job.view.prefix, entry.object)
             file = name if entry.place == "directory" else source.column_segment_name(0)
-            self.note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
+            self.add(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
             return self
         self._check_size(source, footer)
         if missing := self._missing(footer):
-            self.note(
+            self.add(
                 f"The RowSet that replaces columns {sorted(missing)} of RowSet"
                 f" {self.rowset.id} does not have them.",
                 source.column_segment_name(min(missing)),
@@ -88,7 +88,7 @@ class RowSetCheck(RowSetNotes):
             column = columns.get(column_id)
             stored = None if column is None else stored_as(column, segment.type)
             if column is not None and stored is None:
-                self.note(
+                self.add(
                     f"The footer of RowSet {self.rowset.id} states the type"
                     f" {segment.type!r:.100} of column {column.name!r}, which is not its type.",
                     source.column_segment_name(column_id),
@@ -116,7 +116,7 @@ class RowSetCheck(RowSetNotes):
         fields = self.job.partition_layouts[self.rowset.entry.partition_layout_id - 1]
         row = first_astray(reader, self.job.view.columns, fields, values)
         if row is not None:
-            self.note(
+            self.add(
                 f"RowSet {self.rowset.entry.object} has a row, {row}, outside of its partition"
                 f" {', '.join(map(str, values))}.",
                 source.column_segment_name(fields[0].column),
@@ -128,7 +128,7 @@ class RowSetCheck(RowSetNotes):
         entry = self.rowset.entry
         problem = _times_problem(entry.written_ms, footer)
         if problem is not None:
-            self.note(
+            self.add(
                 f"It is not clear when the rows of RowSet {entry.object} were written: {problem}",
                 source.column_segment_name(WRITTEN.id),
                 rows=(0, entry.rows - 1),
@@ -144,7 +144,7 @@ class RowSetCheck(RowSetNotes):
         reader = RowSetReader(self.store, self.job.view, self.rowset)
         row = first_unsorted(reader, self.job.view.columns, order)
         if row is not None:
-            self.note(
+            self.add(
                 f"RowSet {self.rowset.entry.object} is not in the order of its sort key:"
                 f" row {row} belongs before row {row - 1}.",
                 source.column_segment_name(order[0].column),
@@ -160,7 +160,7 @@ class RowSetCheck(RowSetNotes):
             read_deleted(self.store, self.job.view, self.rowset)
         except ColonnadeError as error:
             file = None if vector.data else deletion_vector_name(prefix, vector.object)
-            self.note(error.message, file, rows=(0, rows - 1), kind=kind_of(error))
+            self.add(error.message, file, rows=(0, rows - 1), kind=kind_of(error))
 
     def _check_size(self, source: RowSetSource, footer: Footer) -> None:
         entry = self.rowset.entry
@@ -169,7 +169,7 @@ class RowSetCheck(RowSetNotes):
         parts += [each.filters.length for each in footer.columns.values() if each.filters]
         stored = sum(parts) + entry.footer.length
         if stored != entry.bytes:
-            self.note(
+            self.add(
                 f"RowSet {entry.object} takes {stored} bytes, but the log states {entry.bytes}.",
                 source.column_segment_name(0) if entry.place == "packed" else None,
             )

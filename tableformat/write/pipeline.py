@@ -1,6 +1,6 @@
 """The steps of rows before they are stored: the same ones in the same order for every statement.
 
-    divide    static values leave their rows          statements/division.py
+    divide    static values leave their rows          statements/static_split.py
     expire    a row gets the time when it expires     write/expiry.py
     conform   values become exactly those of columns  types/conform.py
     identify  identity columns get values             write/identity.py

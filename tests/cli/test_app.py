@@ -83,7 +83,7 @@ def test_a_fault_is_one_sentence_and_a_traceback_only_on_demand(
     def broken() -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("colonnade.cli.look.open_database", lambda path: broken())
+    monkeypatch.setattr("colonnade.cli.inspect.open_database", lambda path: broken())
     ran = run("ls", tmp_path)
     assert ran.code == 1
     assert ran.err.count("\n") == 1
@@ -99,7 +99,7 @@ def test_an_interruption_has_its_own_exit_code(
     def interrupted(path: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("colonnade.cli.look.open_database", interrupted)
+    monkeypatch.setattr("colonnade.cli.inspect.open_database", interrupted)
     assert run("ls", tmp_path).code == 130
 
 

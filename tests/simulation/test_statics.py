@@ -13,10 +13,10 @@ import pytest
 
 from colonnade.manifests.state import fold
 from colonnade.tableformat.rowset.view import statics
-from colonnade.tableformat.statements import division, static_values
+from colonnade.tableformat.statements import static_split, static_values
 from tests.simulation.statics import Statics, simulate_statics
 
-_real_last_values = division.last_values
+_real_last_values = static_split.last_values
 
 SEEDS = 100
 """Each planted mistake must be found within this many seeds."""
@@ -63,7 +63,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "rows do not look at the slot which values are there": _patched(
         static_values._SlotMerge, "_resolve", lambda brought, *_: brought._result
     ),
-    "the first value of a batch wins": _patched(division, "last_values", _first_values),
+    "the first value of a batch wins": _patched(static_split, "last_values", _first_values),
     "deleted static values are shown": _deleted_static_values_are_shown,
     "a change of static values alone does not reach the table": _patched(
         fold._Fold, "_join_statics", _stale_statics

@@ -31,7 +31,7 @@ from .values import (
 )
 
 BLOCK_LIMIT = (2 << 30) + (1 << 20)
-WRITTEN = {"id": 2_147_483_001, "type": "timestamp"}  # the hidden column `_written`
+WRITTEN = {"id": 2_147_483_001, "type": "timestamp"}  # the internal column `_written`
 
 
 class Stored:

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.epochs.first_look import FIRST
+from colonnade.manifests.epochs.opening_reads import FIRST
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.log import Log
@@ -79,7 +79,7 @@ def test_the_head_of_a_located_database_costs_at_most_two_rounds_more(
     found = location.locate(path)
     log = Log(found.store)
     with bucket.stores[LAKE].counted() as cost:
-        assert log.reader.read_head(look=found.look).epoch == epochs
+        assert log.reader.read_head(opening=found.opening).epoch == epochs
     assert cost.rounds == rounds
     assert all(call.name != HINT for call in cost.calls)
 
@@ -90,9 +90,11 @@ def test_an_old_hint_of_a_location_leads_to_the_same_head(bucket: Bucket) -> Non
     state, log = Log(found.store).reader.read_head(), make_log(bucket.stores[LAKE].inner)
     for _ in range(80):
         state = log.commit(append(), state)
-    assert found.look is not None
-    assert isinstance(found.look.hint, NotFoundError)
-    assert contents(log, Log(found.store).reader.read_head(look=found.look)) == contents(log, state)
+    assert found.opening is not None
+    assert isinstance(found.opening.hint, NotFoundError)
+    assert contents(log, Log(found.store).reader.read_head(opening=found.opening)) == contents(
+        log, state
+    )
 
 
 def test_the_nearest_database_decides_and_not_the_one_that_answers_first(bucket: Bucket) -> None:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 LATE = 1_000_000
 LAKE = "far://bucket/lake"
 CLOCKS = (
-    *("epochs.first_look", "epochs.slot_reader"),
+    *("epochs.opening_reads", "epochs.slot_reader"),
     *("reading.begun_head", "reading.last_look", "reading.reader"),
 )
 

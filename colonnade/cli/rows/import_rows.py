@@ -47,8 +47,8 @@ from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.keyed.incoming import incoming_columns, merging_job
+from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
@@ -229,12 +229,12 @@ def _import_here(target: _Target, source: Source, mode: Mode, design: _Design) -
     """Stream the rows into RowSets in this process, and commit the RowSets."""
     job = _planned(target, source, mode, design)
     # A new table has no static columns.
-    division = None if target.state is None else Division(target.state, job.job_id)
-    divide = None if division is None else division.batches
+    split = None if target.state is None else StaticSplit(target.state, job.job_id)
+    divide = None if split is None else split.batches
     with step("import", job.target.name, source.unit, source.total) as advance:
         rows = source.batches(advance)
         entries = write_rows(job, rows, target.location.store, divide=divide)
-    statics = None if division is None else division.static_values
+    statics = None if split is None else split.static_values
     snapshot = commit_written(job, entries, target.log, target.base, fresh=True, statics=statics)
     compact_after(target.log, snapshot, job.target.table)
     return ImportFacts(

@@ -55,7 +55,7 @@ class Patience:
             failure = classify(error)
             if failure is None:
                 raise
-            self._note(began, failure)
+            self._record(began, failure)
             self.is_spent |= failure.bare
             raise failure from error
         self._silent_since = None
@@ -89,7 +89,7 @@ class Patience:
             self.pause(pause)
             longest = min(2 * longest, LONGEST_PAUSE_S)
 
-    def _note(self, began: float, failure: Failure) -> None:
+    def _record(self, began: float, failure: Failure) -> None:
         if failure.status is not None:
             self._silent_since = None
             return

@@ -27,7 +27,7 @@ class FirstEpoch:
         self._root = root
         self._known: FileIdentity | None = None
 
-    def note(self, folder: int, name: str) -> None:
+    def record(self, folder: int, name: str) -> None:
         """Remember the log in an open folder if `name` is an epoch in it, unless a log is known."""
         if self._known is None and epoch_number(name) is not None:
             self._known = identity_in(folder)

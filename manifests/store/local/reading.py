@@ -53,7 +53,7 @@ class OpenObject(NamedTuple):
 
 @contextmanager
 def opened(folders: LocalFolders, name: str, first_epoch: FirstEpoch) -> Iterator[OpenObject]:
-    """Open an object for a block. `first_epoch` notes which log an epoch is of.
+    """Open an object for a block. `first_epoch` records which log an epoch is of.
 
     Raises: InvalidInputError; NotFoundError; StoreError, also for an OSError of the block.
     """
@@ -63,7 +63,7 @@ def opened(folders: LocalFolders, name: str, first_epoch: FirstEpoch) -> Iterato
         folder, leaf = folders.enter(name, flags=_PASS)
         try:
             file = os.open(leaf, _READ, dir_fd=folder)
-            first_epoch.note(folder, name)
+            first_epoch.record(folder, name)
         finally:
             os.close(folder)
         try:

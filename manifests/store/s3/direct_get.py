@@ -60,7 +60,7 @@ class DirectGets:
         self._session: Any = getattr(getattr(sender, "_endpoint", None), "http_session", None)
         self._signer: Any = getattr(sender, "_request_signer", None)
         if self._session is not None and self._signer is not None:
-            sender.meta.events.register(f"before-send.s3.{_OPERATION}", self._note)
+            sender.meta.events.register(f"before-send.s3.{_OPERATION}", self._record)
 
     def get(
         self,
@@ -92,7 +92,7 @@ class DirectGets:
         self._learn(bucket, key)
         return read(answer)
 
-    def _note(self, request: Any, **others: Any) -> None:
+    def _record(self, request: Any, **others: Any) -> None:
         """Remember the request that botocore sends in this thread."""
         self._sent.request = request
 

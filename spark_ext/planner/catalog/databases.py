@@ -157,7 +157,7 @@ def alter_table(request: AlterTable) -> Done:
 
 
 def _head(location: Location) -> Snapshot:
-    return Log(location.store).reader.read_head(look=location.look)
+    return Log(location.store).reader.read_head(opening=location.opening)
 
 
 def _state(location: Location) -> Snapshot:

@@ -141,7 +141,7 @@ def _detail(arguments: Args) -> Iterable[Row]:
 
 def _checkpoint(arguments: Args) -> Iterable[Row]:
     location = locate_existing(place(arguments["table"]))
-    head = Log(location.store).reader.read_head(look=location.look)
+    head = Log(location.store).reader.read_head(opening=location.opening)
     location.require(head)
     stored = write_checkpoint(location.store, head)
     return [(stored.epoch, sum(t.rowsets.rowset_count for t in stored.tables.values()))]

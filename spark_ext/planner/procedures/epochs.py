@@ -70,7 +70,7 @@ def _location(arguments: Mapping[str, Any]) -> Location:
         raise InvalidInputError("Name either a table or a database, as in database => 'shop'.")
     location = locate_existing(place(database if table is None else table))
     if table is not None:
-        location.require(Log(location.store).reader.read_head(look=location.look))
+        location.require(Log(location.store).reader.read_head(opening=location.opening))
     elif location.table is not None:
         raise InvalidInputError(f"{location.url} is a table, not a database; name its database.")
     return location

@@ -3,7 +3,7 @@
 load.py                      a table as Spark loads it, and the options of a read
 reads.py                     the plan of a query
 aggregates.py  top_rows.py   answers and choices from the log alone
-division.py                  how many tasks, and by what they are divided
+task_split.py                how many tasks, and by what they are divided
 grouping.py  in_order.py     tasks by partition; tasks whose rows have the order of the sort key
 metadata.py                  tables about a table
 """

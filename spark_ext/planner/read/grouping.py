@@ -39,7 +39,7 @@ def is_fair(plan: ScanPlan, read_bytes: int, count: int, most_bytes: int) -> boo
 
     Spark 4.1 reads a partition in one task even if the query gains nothing from it; the query must
     not become slower then. `read_bytes` is the size of the whole read, and `count` the number of
-    tasks without division by partition.
+    tasks of a read that is not split by partition.
     """
     sizes: Counter[PartitionValues | None] = Counter()
     for each in plan.rowsets:

@@ -44,8 +44,8 @@ from colonnade.spark_ext.planner.messages.queries import (
 )
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.read import aggregates
-from colonnade.spark_ext.planner.read.division import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.in_order import order_of_rows
+from colonnade.spark_ext.planner.read.task_split import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place_of

@@ -190,7 +190,7 @@ class Snapshots:
         location = locate(path)
         if not location.exists:
             return location, None
-        head = self.log(location.store).reader.read_head(look=location.look)
+        head = self.log(location.store).reader.read_head(opening=location.opening)
         place = location.address
         for each in (path, place):
             self._places.put(each, place)

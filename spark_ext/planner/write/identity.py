@@ -88,13 +88,13 @@ class JobDraws:
             )
         return values
 
-    def note(self, column: SchemaField, farthest: int) -> None:
-        """Remember the farthest value of a column that the rows of a task brought."""
+    def record(self, column: SchemaField, farthest: int) -> None:
+        """Remember the farthest value of a column in the rows of a task."""
         with self._lock:
             self._pool(column).given.append(farthest)
 
     def contested(self, column: SchemaField) -> list[range]:
-        """Return the values that tasks got, if another task may have brought one of them."""
+        """Return the values that tasks got, if another task may have written one of them."""
         pool = self._pool(column)
         if not pool.drawn:
             return []
@@ -141,7 +141,7 @@ def note_identity(request: NoteIdentity) -> Done:
     """Have the commit look for values that came twice."""
     job = job_of(request.job)
     column = job.target.table_schema.by_id(request.column)
-    _draws_of(job).note(column, int(request.farthest))
+    _draws_of(job).record(column, int(request.farthest))
     return Done()
 
 

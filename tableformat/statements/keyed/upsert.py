@@ -42,7 +42,6 @@ from colonnade.tableformat.keys.key_parts import KeyPart, keys_of_parts
 from colonnade.tableformat.keys.key_set import KeySet, key_schema
 from colonnade.tableformat.keys.policy import policy_of, taken_key
 from colonnade.tableformat.keys.static_parts import stored_table
-from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed.existing import ExistingRows, LateRows, Mask
 from colonnade.tableformat.statements.keyed.incoming import (
@@ -56,6 +55,7 @@ from colonnade.tableformat.statements.keyed.incoming import (
 )
 from colonnade.tableformat.statements.keyed.merge import MergedRowSets, match
 from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.types.default_values import default_values
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -82,14 +82,14 @@ def evaluate_upsert(
             f"Table {table.name!r} has no primary key to upsert by; name the columns that identify"
             " a row with `on`, or give the table a primary key."
         )
-    division = Division(table, job_id)
-    rows = division.rows(data)
+    split = StaticSplit(table, job_id)
+    rows = split.rows(data)
     if rows is None:
-        return division.joined(Statement("upsert", reads=()))
-    own = division.own
+        return split.joined(Statement("upsert", reads=()))
+    own = split.own
     incoming = batch_rows(log, own, rows, settings)
     upsert = Upsert(log, own, incoming, job_id, settings)
-    return division.joined(keyed_statement("upsert", own, upsert))
+    return split.joined(keyed_statement("upsert", own, upsert))
 
 
 def keyed_statement(operation: str, table: TableState, upsert: Upsert) -> Statement:

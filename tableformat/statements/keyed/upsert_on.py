@@ -26,13 +26,13 @@ from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.task_writer import RowSources
-from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
     with_identity_columns,
 )
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.chosen_rows import chosen_table_rows
 from colonnade.tableformat.types.conform import CONFORMED_ROWS
@@ -62,10 +62,10 @@ def evaluate_upsert_on(
     NotFoundError or InvalidInputError that names the column at fault, or a key that is NULL or
     occurs in two rows. Raises CorruptionError, StoreError.
     """
-    division = Division(table, job_id)
-    whole, rows, table = table, division.rows(data), division.own
+    split = StaticSplit(table, job_id)
+    whole, rows, table = table, split.rows(data), split.own
     if rows is None:
-        return division.joined(Statement("upsert", reads=()))
+        return split.joined(Statement("upsert", reads=()))
     named = key_columns(on, whole.schema)
     refuse_static(whole, (each.id for each in named.fields), "An upsert cannot find rows by")
     source = _to_match(log, rows, table, settings)
@@ -103,7 +103,7 @@ def evaluate_upsert_on(
         inserted=len(fresh),
         parameters={"on": ", ".join(field.name for field in keys.fields)},
     )
-    return division.joined(statement)
+    return split.joined(statement)
 
 
 def _chosen(source: pa.Table, matched: NDArray[np.int64], fresh: NDArray[np.int64]) -> pa.Table:

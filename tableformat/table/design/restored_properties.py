@@ -34,9 +34,9 @@ def restored_properties(last: TableState, then: TableState) -> dict[str, str]:
     _, gone = divided(last.stored_properties, then.schema.fields)
     there = {field.id for field in last.schema.fields}
     back = [field for field in then.schema.fields if field.id not in there]
-    brought, _ = divided(then.stored_properties, back)
+    earlier, _ = divided(then.stored_properties, back)
     kept = {name: text for name, text in last.stored_properties.items() if name not in gone}
-    properties = {**kept, **brought}
+    properties = {**kept, **earlier}
     check_columns_stay(properties, last.schema, then.schema, "left out by a restore")
     _check_policies(properties, then)
     return properties

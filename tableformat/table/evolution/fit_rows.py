@@ -27,9 +27,9 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.scan.given_rows import joined
-from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import has_batch
+from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.expiry import expiry_of
@@ -164,17 +164,17 @@ def _check_rows(
     settings: WriteSettings | None,
 ) -> None:
     """Refuse rows that an append refuses, unless only existing rows with their keys can tell."""
-    division = Division(table, new_job_id())
-    own = division.own
+    split = StaticSplit(table, new_job_id())
+    own = split.own
     if merges(own, None if settings is None else settings.on_duplicate):
-        data = division.rows(joined(rows))
+        data = split.rows(joined(rows))
         if data is not None:
             incoming.batch_rows(log, own, data, settings)
         return
     steps = new_rows(
         target_of(own, log.limits),
         lambda: OwnDraws(table),
-        divide=division.batches,
+        divide=split.batches,
         expiry=expiry_of(own, settings, log.present_ms),
     )
     deque(steps.run(rows), maxlen=0)

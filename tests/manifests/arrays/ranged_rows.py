@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from colonnade.manifests.arrays.hidden_rows import view_of
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.state.view import View
 from tests.log_samples import table_state

@@ -17,7 +17,7 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.store import ObjectStore
-from colonnade.manifests.vacuum import look, run
+from colonnade.manifests.vacuum import inventory, run
 from tests.log_samples import ORDERS, append, change
 from tests.manifests.vacuum.world import SLOT, World, busy, during
 
@@ -25,14 +25,14 @@ from tests.manifests.vacuum.world import SLOT, World, busy, during
 def looks(world: World, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The epochs that runs look at from here on."""
     seen: list[int] = []
-    real = look.look
+    real = inventory.take_inventory
 
     def noted(*given):  # type: ignore[no-untyped-def]
         found = real(*given)
         seen.append(found.head.epoch)
         return found
 
-    monkeypatch.setattr(run, "look", noted)
+    monkeypatch.setattr(run, "take_inventory", noted)
     return seen
 
 

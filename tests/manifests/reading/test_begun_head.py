@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.epochs.first_look import FirstLook
+from colonnade.manifests.epochs.opening_reads import OpeningReads
 from colonnade.manifests.errors import CorruptionError, StoreError
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
@@ -24,7 +24,7 @@ from tests.manifests.log.far import far_log
 
 
 def begin(store: FarStore, log: Log) -> BegunHead:
-    begun = begin_head(log.reader, FirstLook(store))
+    begun = begin_head(log.reader, OpeningReads(store))
     assert begun is not None
     return begun
 
@@ -90,7 +90,7 @@ def test_a_gap_that_as_many_epochs_follow_is_found_before_the_first_use(
     for slot in range(behind, behind + lost):
         store.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
     log = Log(store)
-    begun = begin_head(log.reader, FirstLook(store))
+    begun = begin_head(log.reader, OpeningReads(store))
     with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
         log.reader.read_head() if begun is None else finish_head(log.reader, begun)
 
@@ -121,11 +121,11 @@ def test_a_log_that_has_ended_or_cannot_be_read_has_no_begun_head() -> None:
     store, _ = far_log(5)
     damaged = FarStore(far_log(5)[0].inner)
     damaged.inner.put(epoch_name(3), b"no epoch", sync=True)
-    assert begin_head(Log(damaged).reader, FirstLook(damaged)) is None
+    assert begin_head(Log(damaged).reader, OpeningReads(damaged)) is None
     ended = FarStore(store.inner)
     ended.keeps_logs = True
     drop_database(Log(ended), cascade=True)
-    assert begin_head(Log(ended).reader, FirstLook(ended)) is None
+    assert begin_head(Log(ended).reader, OpeningReads(ended)) is None
 
 
 @pytest.mark.parametrize("call", [11, 13])

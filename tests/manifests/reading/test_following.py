@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.epochs.first_look import FirstLook
+from colonnade.manifests.epochs.opening_reads import OpeningReads
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.epochs.slots import FAR
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
@@ -159,7 +159,7 @@ def test_a_long_log_without_its_hint_is_opened_in_five_rounds(epochs: int) -> No
     near.delete(HINT)
     store = FarStore(near)
     with store.counted() as cost:
-        found = Log(store).reader.read_head(look=FirstLook(store))
+        found = Log(store).reader.read_head(opening=OpeningReads(store))
     assert contents(log, found) == contents(log, state)
     assert cost.rounds <= 5
     assert cost.requests <= 130

@@ -189,7 +189,7 @@ def test_a_put_that_took_too_long_does_not_count_where_the_log_was_replaced_mean
         replace_database()
         return real(name, data)
 
-    log.reader.last_look.note(seen, 0.0)
+    log.reader.last_look.record(seen, 0.0)
     patched = patch.object(store.inner, "put_if_absent", put)
     patched.start()
     with (
@@ -203,7 +203,7 @@ def test_a_put_that_took_too_long_is_never_reported_as_not_committed_while_reads
     store, _ = far_log(5)
     log = make_log(store)
     seen = log.reader.read_head()
-    log.reader.last_look.note(seen, 0.0)
+    log.reader.last_look.record(seen, 0.0)
     real, slot = store.inner.get_ranges, epoch_name(seen.epoch)
 
     def get_ranges(name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:

@@ -19,7 +19,7 @@ from colonnade.manifests.reading import last_look, reader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.store.object_store import TRUST_S
-from colonnade.manifests.vacuum import freeing, look
+from colonnade.manifests.vacuum import freeing, inventory
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.far_store import FarStore
 from tests.log_samples import ORDERS, append, change, make_log, overwrite, table
@@ -35,7 +35,7 @@ class World:
 
     def __init__(self, patched: ExitStack) -> None:
         self.now_s = 0.0
-        for module in (last_look, reader, slot_reader, freeing, look):
+        for module in (last_look, reader, slot_reader, freeing, inventory):
             patched.enter_context(patch.object(module, "elapsed_s", lambda: self.now_s))
         near = MemoryStore(now_ms=lambda: 0)
         state = create_database(near, lone_table=False, slot_block=2, clock_ms=lambda: 0)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.arrays.hidden_rows import view_of
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, TableState

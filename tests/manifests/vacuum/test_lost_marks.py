@@ -87,7 +87,7 @@ def test_a_writer_at_epoch_0_commits_into_no_freed_slot_whose_mark_is_lost(trust
     old = Blocks()
     first = old.states[0]
     log = old.open(FarStore(old.store) if trusted else old.store)
-    log.reader.last_look.note_base(first, elapsed_s())
+    log.reader.last_look.record_base(first, elapsed_s())
     old.vacuum()
     old.store.delete(first.blocks.mark(0))
     late = replace(change(table(TRIPS, "trips")), fresh=True)

@@ -36,7 +36,7 @@ from colonnade.manifests.object_names import (
 )
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum import look
+from colonnade.manifests.vacuum import inventory
 from colonnade.manifests.vacuum.floor import keep_states
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import ORDERS, append, change, vector
@@ -77,7 +77,7 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
             world.vacuum()
         return real(log, head, floor, *given, **named)
 
-    monkeypatch.setattr(look, "keep_states", overtaken)
+    monkeypatch.setattr(inventory, "keep_states", overtaken)
     world.vacuum()
     assert len(runs) > 1
     world.check_tidy()

@@ -15,7 +15,7 @@ from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
-from colonnade.manifests.vacuum import look, references, run
+from colonnade.manifests.vacuum import inventory, references, run
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
@@ -80,7 +80,7 @@ def _takes_removals_for_damage() -> Iterator[None]:
 BUGS: tuple[Bug, ...] = (
     Bug(
         "vacuum keeps what the newest epoch needs",
-        lambda: patch.object(look, "_used", _of_head_only),
+        lambda: patch.object(inventory, "_used", _of_head_only),
         actors=VACUUMED,
     ),
     Bug(

@@ -102,7 +102,7 @@ def test_a_region_selects_its_rows_and_prunes_what_has_none(name: str, seed: int
 
 
 def test_columns_of_one_name_do_not_meet() -> None:
-    """A hidden column may have the name of a column of the table."""
+    """An internal column may have the name of a column of the table."""
     one = SchemaField(id=1, name="_written", type="long")
     two = SchemaField(id=2_147_483_001, name="_written", type="timestamp")
     region = Region(

@@ -17,7 +17,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, open_store
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.division import Division
+from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.table.alteration import plan_alterations
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
@@ -282,9 +282,9 @@ def evolving(table: ArrowTable, rows: pa.Table) -> Callable[[], Snapshot]:
     )
     wider = columns.preview(log, base)
     job = plan_write(location, wider, "append").with_columns(base, columns)
-    division = Division(wider.tables[found.id], job.job_id)
-    entries = write_rows(job, division.batches(rows.to_batches()), log.store)
-    brought = division.static_values
+    split = StaticSplit(wider.tables[found.id], job.job_id)
+    entries = write_rows(job, split.batches(rows.to_batches()), log.store)
+    brought = split.static_values
     return lambda: commit_written(job, entries, log, base, fresh=True, statics=brought)
 
 

@@ -14,7 +14,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.columns.hidden import WRITTEN
+from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.compaction import run as compaction_run

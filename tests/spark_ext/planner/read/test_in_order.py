@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import colonnade
 from colonnade import ArrowTable, SetSortKey
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.planner.read import division, in_order, reads
+from colonnade.spark_ext.planner.read import in_order, reads, task_split
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan
@@ -98,7 +98,7 @@ def test_the_rows_of_every_task_are_in_the_order_that_is_reported(
         data = {"k": part, "b": [(k or 0) % 3 for k in part], "v": [f"v{k}" for k in part]}
         table.append(pa.table(data, SCHEMA))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(division, "MIN_TASK_BYTES", 1)
+        patch.setattr(task_split, "MIN_TASK_BYTES", 1)
         columns = random.Random(len(parts)).choice([("k", "b", "v"), ("v", "k"), ("b", "v")])
         found = planned(path, *columns, parallelism=parallelism, grouped=True)
     every = []

@@ -15,7 +15,7 @@ import colonnade
 from colonnade import SetSortKey
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.store import StoreAddress, open_store
-from colonnade.spark_ext.planner.read import division, reads
+from colonnade.spark_ext.planner.read import reads, task_split
 from colonnade.spark_ext.planner.read.load import check_options, load
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.tableformat.rowset.view import statics
@@ -245,8 +245,8 @@ def test_small_reads_have_few_tasks_and_large_ones_as_many_as_run_at_once(
     rowset = plan.rowsets[0].rowset
     entry = rowset.entry.model_copy(update={"bytes": size * 2**20})
     larger = RowSetScan.whole(replace(rowset, entry=entry))
-    read = division.read_bytes(plan.of([larger]))
-    assert division.task_count(read, 4) == tasks
+    read = task_split.read_bytes(plan.of([larger]))
+    assert task_split.task_count(read, 4) == tasks
 
 
 def clustered(tmp_path: Path) -> dict[str, Any]:

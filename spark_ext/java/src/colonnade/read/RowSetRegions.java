@@ -98,7 +98,7 @@ final class RowSetRegions {
       return deleted;
     }
     RoaringBitmap found =
-        KeptHidden.OF_PROCESS.find(
+        HiddenRowCache.OF_PROCESS.find(
             url, rowset, hidden, stretches, open -> rows(hidden.parse()).find(open));
     return deleted == null ? DeletionVector.of(found) : deleted.with(found);
   }

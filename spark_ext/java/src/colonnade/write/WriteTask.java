@@ -77,7 +77,7 @@ public record WriteTask(
    * Returns a writer of rows that take the steps of a task.
    *
    * @param whole the job of rows that are not divided yet
-   * @param divide puts the division before writers of divided rows
+   * @param divide puts the split before writers of divided rows
    * @param stored creates writers for rows of a schema that are in their stored form
    */
   private RowWriter writer(

@@ -20,9 +20,9 @@ import org.roaringbitmap.RoaringBitmap;
  *
  * <p>Decisions: docs/decisions/statements.md#hidden-rows-are-found-once-in-a-process
  */
-final class KeptHidden {
+final class HiddenRowCache {
   /** What all tasks of this process have found. */
-  static final KeptHidden OF_PROCESS = new KeptHidden(16L << 20);
+  static final HiddenRowCache OF_PROCESS = new HiddenRowCache(16L << 20);
 
   private static final long ENTRY_BYTES = 500;
   private static final long REGION_BYTES = 400;
@@ -62,7 +62,7 @@ final class KeptHidden {
   }
 
   /** Keeps at most about {@code limit} bytes. */
-  KeptHidden(long limit) {
+  HiddenRowCache(long limit) {
     this.limit = limit;
   }
 

@@ -10,11 +10,11 @@ import colonnade
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.verify.job import VerifyJob
-from colonnade.tableformat.verify.rowset_notes import WINDOW_BYTES, RowSetNotes
+from colonnade.tableformat.verify.rowset_findings import WINDOW_BYTES, RowSetFindings
 
 
-def notes_of(path: Path, place: str) -> RowSetNotes:
-    """The notes on a new RowSet in a place that the fixture has chosen."""
+def findings_of(path: Path, place: str) -> RowSetFindings:
+    """The found_so_far on a new RowSet in a place that the fixture has chosen."""
     table = colonnade.create(path / "t", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": [1, 2]}))
     [rowset] = table._log.rowsets.read(table._state)
@@ -26,13 +26,13 @@ def notes_of(path: Path, place: str) -> RowSetNotes:
         sort_orders=((),),
         epoch=7,
     )
-    return RowSetNotes(table._location.store, job, rowset, Stop())
+    return RowSetFindings(table._location.store, job, rowset, Stop())
 
 
 def test_a_finding_names_table_rowset_epoch_and_file(tmp_path: Path, place: str) -> None:
-    notes = notes_of(tmp_path, place)
-    notes.note("It is damaged.", "a file", "id", 3, (0, 1), "unread")
-    [found] = notes.findings
+    found_so_far = findings_of(tmp_path, place)
+    found_so_far.add("It is damaged.", "a file", "id", 3, (0, 1), "unread")
+    [found] = found_so_far.findings
     # What is in the log itself has no file of its own.
     assert found.file == (None if place == "inline" else "a file")
     assert (found.table, found.rowset, found.epoch) == ("t", 0, 7)
@@ -41,8 +41,8 @@ def test_a_finding_names_table_rowset_epoch_and_file(tmp_path: Path, place: str)
 
 
 def test_the_buffer_is_made_anew_only_where_it_is_too_small(tmp_path: Path, place: str) -> None:
-    notes = notes_of(tmp_path, place)
-    first = notes.buffer(10)
+    found_so_far = findings_of(tmp_path, place)
+    first = found_so_far.buffer(10)
     assert len(first) == WINDOW_BYTES
-    assert notes.buffer(WINDOW_BYTES) is first
-    assert len(notes.buffer(WINDOW_BYTES + 1)) == WINDOW_BYTES + 1
+    assert found_so_far.buffer(WINDOW_BYTES) is first
+    assert len(found_so_far.buffer(WINDOW_BYTES + 1)) == WINDOW_BYTES + 1

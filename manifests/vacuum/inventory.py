@@ -1,4 +1,4 @@
-"""Look what a vacuum may remove. Writes only what must be stored before anything is removed.
+"""What a vacuum may remove. Writes only what must be stored before anything is removed.
 
 Spec: docs/spec/vacuum.md#run
 """
@@ -65,7 +65,7 @@ class VacuumRequest:
 
 
 @dataclass(frozen=True)
-class Found:
+class Inventory:
     """What a run found, and plans to do.
 
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
@@ -111,7 +111,9 @@ class Found:
         return not moved and not self.removal.victims
 
 
-def look(log: Log, request: VacuumRequest, before: Snapshot, slots: SlotReader) -> Found:
+def take_inventory(
+    log: Log, request: VacuumRequest, before: Snapshot, slots: SlotReader
+) -> Inventory:
     """Find what may be removed. Stores the states that outlive their epochs first.
 
     Otherwise it only finishes what the log already says. A dry run writes nothing at all. `slots`
@@ -151,7 +153,7 @@ def look(log: Log, request: VacuumRequest, before: Snapshot, slots: SlotReader) 
     used = _used(log, head, floor.epoch, states, loaded)
     if store:
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
-    return Found(
+    return Inventory(
         head,
         stored.files,
         floor,

@@ -15,7 +15,7 @@ from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.deleted import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.view.kept_hidden import KeptHidden
+from colonnade.tableformat.rowset.view.hidden_row_cache import HiddenRowCache
 from tests.faults import FaultyStore
 from tests.regions import between
 from tests.tableformat.predicate.blocks import make_schema
@@ -36,7 +36,7 @@ def stored(store: Any) -> LiveRowSet:
 def test_rows_are_kept_for_their_store_rowset_regions_and_ranges_alone() -> None:
     store, other = MemoryStore(), MemoryStore()
     region, equal = between(N, 1, 3), between(N, 1, 3)
-    rowset, kept = stored(store), KeptHidden()
+    rowset, kept = stored(store), HiddenRowCache()
     kept.keep(store, rowset, (region,), [(0, 64)], ROWS)
     assert kept.get(store, rowset, (region,), [(0, 64)]) == ROWS
     assert kept.get(store, replace(rowset), (region,), [(0, 64)]) == ROWS
@@ -52,7 +52,7 @@ def test_rows_are_kept_for_their_store_rowset_regions_and_ranges_alone() -> None
 def test_what_was_not_used_for_longest_makes_room() -> None:
     store, regions = MemoryStore(), (between(N, 1, 3),)
     rowsets = [stored(store) for _ in range(4)]
-    kept = KeptHidden(limit_bytes=3_000)
+    kept = HiddenRowCache(limit_bytes=3_000)
     for each in rowsets[:3]:
         kept.keep(store, each, regions, None, ROWS)
     assert kept.get(store, rowsets[0], regions, None) == ROWS
@@ -66,7 +66,7 @@ def test_what_was_not_used_for_longest_makes_room() -> None:
 
 def test_of_a_rowset_only_the_rows_of_its_last_regions_are_kept() -> None:
     """A table that gets a range each second must not fill the memory with what was before."""
-    store, kept = MemoryStore(), KeptHidden()
+    store, kept = MemoryStore(), HiddenRowCache()
     rowset = stored(store)
     for low in range(50):
         hidden = tuple(between(N, each, each) for each in range(low + 1))

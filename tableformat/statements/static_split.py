@@ -30,7 +30,7 @@ _MOST_HELD = 2**16
 """The rows of static values that are held before the last ones of each key are found."""
 
 
-class Division:
+class StaticSplit:
     """Divides the rows of one statement. `own` is the table as its own rows are written.
 
     A table without static columns is not divided.

@@ -1,4 +1,4 @@
-"""Look at a place behind a network before it is known whether a log is there.
+"""The first reads of an address behind a network, before it is known whether a log is there.
 
 The hint and the first slots are read side by side. So a log with few epochs and no checkpoint is
 read by then, up to the look for the mark of its block.
@@ -25,8 +25,8 @@ _FRESH_S = 10.0
 """After this time the slots are read again, so that a late answer does not make the look old."""
 
 
-class FirstLook:
-    """The hint and the first slots of a place.
+class OpeningReads:
+    """The hint and the first slots of an address.
 
     Creating one costs a GET of the hint and one of each of the first `count` slots, side by side.
     Requires a store that reads objects side by side. Errors of reads are raised by the methods that

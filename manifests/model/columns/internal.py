@@ -1,6 +1,6 @@
 """Columns that RowSets may store and a table does not show. Pure.
 
-Spec: docs/spec/operations.md#hidden-columns
+Spec: docs/spec/operations.md#internal-columns
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Hidden columns have ids that no column of a table has."""
+"""Internal columns have ids that no column of a table has."""
 
 from __future__ import annotations
 
-from colonnade.manifests.model.columns.hidden import WRITTEN, written_at
+from colonnade.manifests.model.columns.internal import WRITTEN, written_at
 
 
 def test_the_id_of_a_hidden_column_is_reserved() -> None:

@@ -15,7 +15,7 @@ WINDOW_BYTES = 2**21
 
 
 @dataclass(slots=True)
-class RowSetNotes:
+class RowSetFindings:
     """A RowSet that is being checked, and what was found so far.
 
     `findings` and `bytes`, the number of bytes that were read, grow during the check.
@@ -35,7 +35,7 @@ class RowSetNotes:
             self._buffer = memoryview(bytearray(max(size, WINDOW_BYTES)))
         return self._buffer
 
-    def note(
+    def add(
         self,
         problem: str,
         file: str | None,

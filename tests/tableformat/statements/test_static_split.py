@@ -9,20 +9,20 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.statements.division import Division
+from colonnade.tableformat.statements.static_split import StaticSplit
 
 SCHEMA = pa.schema(
     [("site", pa.int64()), ("at", pa.int64()), ("owner", pa.string()), ("tag", pa.string())]
 )
 
 
-def division(path: Path) -> Division:
+def split(path: Path) -> StaticSplit:
     table = colonnade.create(path, SCHEMA, primary_key=["site", "at"], static=["owner", "tag"])
-    return Division(table._state, "0" * 16)
+    return StaticSplit(table._state, "0" * 16)
 
 
 def test_the_last_value_of_each_key_that_is_not_null_counts(tmp_path: Path) -> None:
-    found = division(tmp_path / "t")
+    found = split(tmp_path / "t")
     rows = pa.table(
         {
             "at": pa.array([1, 2, 3, 4], pa.int16()),
@@ -39,7 +39,7 @@ def test_the_last_value_of_each_key_that_is_not_null_counts(tmp_path: Path) -> N
 
 
 def test_a_million_rows_hold_one_value_for_each_key(tmp_path: Path) -> None:
-    found = division(tmp_path / "t")
+    found = split(tmp_path / "t")
     for first in range(0, 1_000_000, 50_000):
         sites = pa.array([(first + at) % 10 for at in range(50_000)])
         values = pa.array([str(first + at) for at in range(50_000)])
@@ -53,7 +53,7 @@ def test_a_million_rows_hold_one_value_for_each_key(tmp_path: Path) -> None:
 
 
 def test_rows_of_keys_and_static_values_alone_are_no_rows_of_the_table(tmp_path: Path) -> None:
-    found = division(tmp_path / "t")
+    found = split(tmp_path / "t")
     assert found.rows(pa.table({"site": [3], "tag": ["x"]})) is None
     brought = found.static_values
     assert brought is not None
@@ -61,6 +61,6 @@ def test_rows_of_keys_and_static_values_alone_are_no_rows_of_the_table(tmp_path:
 
 
 def test_a_key_that_is_null_is_refused_by_name(tmp_path: Path) -> None:
-    found = division(tmp_path / "t")
+    found = split(tmp_path / "t")
     with pytest.raises(InvalidInputError, match="'site'"):
         found.rows(pa.table({"site": pa.array([None], pa.int64()), "tag": ["x"]}))

@@ -40,7 +40,7 @@ class _Kept:
     nbytes: int
 
 
-class KeptHidden:
+class HiddenRowCache:
     """The rows inside the regions that views hide, up to a number of bytes. For any thread.
 
     Of each RowSet, the rows of the regions are kept that were asked for last.
