@@ -6,7 +6,7 @@ request plans and commits it.
 
 from __future__ import annotations
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
@@ -19,6 +19,7 @@ from colonnade.spark_ext.planner.messages.writes import CanDelete, Committed, De
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import is_state
+from colonnade.spark_ext.planner.state.unsent import UNSENT
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.told import telling
 from colonnade.spark_ext.planner.write.writes import planned_job
@@ -50,7 +51,10 @@ def can_delete(request: CanDelete) -> Answer:
 
 @operation
 def delete_where(request: DeleteWhere) -> Committed:
-    """Raise the errors of `plan_write` and `commit`."""
+    """Raise the errors of `plan_write` and `commit`.
+
+    The table may have been dropped after an earlier request has landed. Then return its epoch.
+    """
     where = exact_predicate(request.filters)
     table = SNAPSHOTS.seen(request.seen)[1]
     plan = PlanWrite(
@@ -61,7 +65,13 @@ def delete_where(request: DeleteWhere) -> Committed:
         transaction=request.transaction,
         filled=None,
     )
-    planned = planned_job(plan, table.schema)
+    try:
+        planned = planned_job(plan, table.schema)
+    except ConflictError as error:
+        if UNSENT.has(request.transaction) or is_state(request.seen.epoch):
+            raise
+        log = SNAPSHOTS.log(open_store(place_of(request.seen)))
+        return Committed(epoch=log.find_sent(request.transaction, error).epoch)
 
     def deleted(log: StatementLog, table: TableState) -> Statement:
         return evaluate_delete(log, table, where, counted=is_state(planned.job.base))

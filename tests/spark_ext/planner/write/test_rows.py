@@ -125,7 +125,7 @@ def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know as much of commits as a planner that has just replaced another one."""
     unsent = Unsent()
     unsent._again = ContextVar("again", default=True)
-    for module in (commits, outdated, writes):
+    for module in (commits, deletes, outdated, writes):
         monkeypatch.setattr(module, "UNSENT", unsent)
 
 
@@ -278,6 +278,20 @@ def test_a_delete_that_has_landed_is_found_although_its_rows_are_damaged(path: P
         assert OPS[operation](args)["epoch"] == landed
         with pytest.raises(CommitUnknownError, match="look for it in the history"):
             OPS[operation](other)
+
+
+def test_a_delete_that_has_landed_is_found_after_its_table_was_dropped(path: Path) -> None:
+    _, args = delete(path)
+    _, other = delete(path, 4)
+    landed = OPS["delete_where"](args)["epoch"]
+    colonnade.open_database(path).drop_table("t")
+    with pytest.raises(ConflictError, match="was dropped or replaced"):
+        OPS["delete_where"](other)
+    with pytest.MonkeyPatch.context() as patch:
+        forget_plans(patch)
+        assert OPS["delete_where"](args)["epoch"] == landed
+        with pytest.raises(CommitUnknownError, match="look for it in the history"):
+            OPS["delete_where"](other)
 
 
 def test_the_oldest_of_many_uncommitted_plans_are_forgotten() -> None:
