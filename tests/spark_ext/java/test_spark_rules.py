@@ -222,6 +222,18 @@ def test_a_rule_that_is_turned_off_leaves_sparks_own_behaviour(
         assert case.with_rule in off
 
 
+def test_a_switch_of_no_rule_is_refused_and_can_be_reset(spark: SparkShell) -> None:
+    said(spark, CASES["keyedMerges"])
+    setting = "spark.colonnade.rule.keyedMerge"
+    spark.sql(f"SET {setting} = false")
+    sentence = f"Setting {setting} names no rule; RESET it, or set one of the rules alteredFields,"
+    try:
+        assert spark.refusal(ROWS).startswith(f"[COLONNADE_INVALID_INPUT] {sentence}")
+    finally:
+        spark.sql(f"RESET {setting}")
+    assert spark.sql(ROWS) == [[1, 10, 100]]
+
+
 @pytest.mark.parametrize("name", ["fillGenerated", "columnUpdates", "outermostParser"])
 def test_a_switch_that_is_neither_on_nor_off_is_a_sentence_and_can_be_mended(
     spark: SparkShell, name: str

@@ -23,8 +23,11 @@ import colonnade.spark.quirks.writes.EvolvingWrites;
 import colonnade.spark.quirks.writes.FillGenerated;
 import colonnade.spark.quirks.writes.GivenColumns;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -113,6 +116,9 @@ public final class SparkRules {
                   + " one of Spark's own",
               elsewhere()));
 
+  private static final Set<String> NAMES =
+      ALL.stream().map(SparkRule::name).collect(Collectors.toCollection(TreeSet::new));
+
   /** What a rule is good for. */
   public enum Mends {
     /** Without it, Spark gives or stores another result. */
@@ -148,8 +154,12 @@ public final class SparkRules {
     ALL.forEach(each -> each.road.extend.accept(extensions));
   }
 
-  /** Gives the session of this thread the rules of its optimizer and its planner. */
+  /**
+   * Gives the session of this thread the rules of its optimizer and its planner. Refuses a switch of
+   * a rule that does not exist.
+   */
   public static void use() {
+    RuleSwitch.requireKnown(NAMES);
     ALL.forEach(each -> each.road.use.run());
   }
 

@@ -2,12 +2,14 @@ package colonnade.spark.quirks.session;
 
 import colonnade.planner.ColonnadeException;
 import java.util.Locale;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.plans.logical.CommandResult;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ReturnAnswer;
 import org.apache.spark.sql.execution.command.ResetCommand;
 import org.apache.spark.sql.execution.command.SetCommand;
 import org.apache.spark.sql.internal.SQLConf;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The settings of a session that turn rules off, so that Spark's own behaviour is left. Each rule has
@@ -36,6 +38,19 @@ public final class RuleSwitch {
               "Setting %s is '%s'; set it to true, or to false for Spark's own behaviour.",
               setting, value);
     };
+  }
+
+  /** Refuses a setting of this session that names none of the rules. */
+  public static void requireKnown(Set<String> rules) {
+    for (String setting : CollectionConverters.asJava(SQLConf.get().getAllConfs()).keySet()) {
+      if (setting.startsWith(SETTINGS) && !rules.contains(setting.substring(SETTINGS.length()))) {
+        throw ColonnadeException.unchecked(
+            "COLONNADE_INVALID_INPUT",
+            String.format(
+                "Setting %s names no rule; RESET it, or set one of the rules %s.",
+                setting, String.join(", ", rules)));
+      }
+    }
   }
 
   /**
