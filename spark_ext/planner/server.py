@@ -2,8 +2,7 @@
 
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
     -> {"id": 7, "op": "load", "args": {...}}      and the session (`messages.envelope.Envelope`)
-    <- {"id": 7, "result": {...}}                   `notices`: sentences for the user, if any
-    <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
+    <- {"id": 7, "result": {...}}                  or its error (`messages.envelope.Reply`)
 
 A reply is sent as soon as its operation ends, so replies may come in another order than requests.
 """
@@ -11,6 +10,7 @@ A reply is sent as soon as its operation ends, so replies may come in another or
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 import traceback
@@ -20,13 +20,14 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import orjson
+from pydantic import ValidationError
 
 from colonnade.manifests.engine import Author, working_for
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.notices import listening
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.planner.messages.base import Operation, Question
-from colonnade.spark_ext.planner.messages.envelope import Envelope
+from colonnade.spark_ext.planner.messages.base import Operation, Question, malformed
+from colonnade.spark_ext.planner.messages.envelope import Envelope, Failure, Reply
 from colonnade.spark_ext.planner.operations import describe
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import session_stores
@@ -34,6 +35,7 @@ from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.state.unsent import UNSENT
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
+_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*(\d+)\s*,')
 _THREADS = 16
 _SECONDS_TO_FINISH = 5.0
 
@@ -67,10 +69,9 @@ class Server:
         self._send(orjson.dumps({"hello": describe({})}))
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
         for line in requests:
-            request = Envelope.model_validate(orjson.loads(line))
             self._last_request = time.monotonic()
             running = {future for future in self._running if not future.done()}
-            self._running = running | {pool.submit(self._answer, request)}
+            self._running = running | {pool.submit(self._answer, line)}
         wait(self._running, timeout=_SECONDS_TO_FINISH)
 
     def idle_seconds(self) -> float:
@@ -79,8 +80,13 @@ class Server:
             return 0.0
         return time.monotonic() - self._last_request
 
-    def _answer(self, request: Envelope) -> None:
-        self._send(answer(self._operations, request))
+    def _answer(self, line: bytes) -> None:
+        try:
+            reply = answer(self._operations, Envelope.model_validate_json(line))
+        except ValidationError as error:
+            id_ = _ID.match(line)
+            reply = _failed(int(id_[1]) if id_ else 0, malformed("A request", error))
+        self._send(reply.model_dump_json().encode())
 
     def _send(self, line: bytes) -> None:
         with self._lock:
@@ -88,7 +94,7 @@ class Server:
             self._replies.flush()
 
 
-def answer(operations: Mapping[str, Operation[Any, Any]], request: Envelope) -> bytes:
+def answer(operations: Mapping[str, Operation[Any, Any]], request: Envelope) -> Reply:
     """Return the reply to one request; an error of the operation becomes part of the reply."""
     name = request.op
     try:
@@ -104,16 +110,15 @@ def answer(operations: Mapping[str, Operation[Any, Any]], request: Envelope) -> 
             finally:
                 if not issubclass(operation.request, Question):
                     SNAPSHOTS.changed()
-        reply = {"id": request.id, "result": result}
-        return orjson.dumps({**reply, "notices": notices} if notices else reply)
+        return Reply(id=request.id, result=result, notices=tuple(notices))
     except ColonnadeError as error:
-        return _error(request, error.kind, str(error))
+        return _failed(request.id, error)
     except Exception as error:  # a bug: its traceback belongs in the log, not in the user's error
         traceback.print_exc()
         log = os.environ.get(LOG_VARIABLE, "its standard error")
         reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
         message = f"The planner failed in {name!r} with {reason}; its traceback is in {log}."
-        return _error(request, "INTERNAL", message)
+        return Reply(id=request.id, error=Failure(code="COLONNADE_INTERNAL", message=message))
 
 
 @contextmanager
@@ -125,6 +130,5 @@ def _session(request: Envelope) -> Iterator[None]:
         yield
 
 
-def _error(request: Envelope, kind: str, message: str) -> bytes:
-    error = {"code": f"COLONNADE_{kind}", "kind": kind, "message": message}
-    return orjson.dumps({"id": request.id, "error": error})
+def _failed(id_: int, error: ColonnadeError) -> Reply:
+    return Reply(id=id_, error=Failure(code=f"COLONNADE_{error.kind}", message=str(error)))

@@ -56,10 +56,7 @@ def told(planner: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def reply_to(operation: Any, **args: Any) -> dict[str, Any]:
-    reply: dict[str, Any] = json.loads(
-        answer({"it": op(operation)}, Envelope(id=1, op="it", args=args))
-    )
-    return reply
+    return answer({"it": op(operation)}, Envelope(id=1, op="it", args=args)).model_dump()
 
 
 class Anything(Question):
@@ -105,7 +102,7 @@ def test_a_reply_carries_the_id_and_every_character(planner: subprocess.Popen[st
     name = "line\nä\u2028\U0001f600"
     args = {"path": "/none", "name": name, "query": 2**63 - 1}
     reply = ask(planner, id=7, op="table_in_its_case", args=args)
-    assert reply == {"id": 7, "result": {"name": name}}
+    assert reply == {"id": 7, "result": {"name": name}, "error": None, "notices": []}
 
 
 def test_an_unknown_operation_is_refused_by_name(planner: subprocess.Popen[str]) -> None:
@@ -132,27 +129,45 @@ def test_requests_are_answered_as_they_finish_not_as_they_came() -> None:
     replies = io.BytesIO()
     Server({"slow": op(slow), "quick": op(quick)}, replies).serve(io.BytesIO(requests))
     _, *lines = replies.getvalue().splitlines()
-    assert {"id": 0, "result": {"rows": {"met": True}}} in [json.loads(line) for line in lines]
-    assert len(lines) == 2
+    results = {each["id"]: each["result"] for each in map(json.loads, lines)}
+    assert results == {0: {"rows": {"met": True}}, 1: {"rows": {}}}
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "what"),
+    [
+        (b'{"id":7,"op":"it","args":{},"wings":"s3cret"}', 7, "field 'wings'"),
+        (b'{ "id": 8, "op": [], "args": {}}', 8, "field 'op'"),
+        (b'{"id":9,"op":"it","args":{"a":"s3c', 9, "Invalid JSON"),
+        (b"s3cret", 0, "Invalid JSON"),
+        (b"[]", 0, "malformed"),
+        (b"", 0, "Invalid JSON"),
+    ],
+)
+def test_a_line_that_is_no_request_is_refused_and_the_next_ones_are_answered(
+    line: bytes, number: int, what: str
+) -> None:
+    replies, good = io.BytesIO(), b'{"id":10,"op":"it","args":{}}'
+    Server({"it": op(dict)}, replies).serve(io.BytesIO(line + b"\n" + good + b"\n"))
+    _, *lines = replies.getvalue().splitlines()
+    found = {each["id"]: each for each in map(json.loads, lines)}
+    error = found[number]["error"]
+    assert error["code"] == "COLONNADE_INVALID_INPUT"
+    assert what in error["message"]
+    assert "s3c" not in error["message"]
+    assert found[10]["error"] is None
 
 
 def test_a_refusal_keeps_its_code_and_sentence() -> None:
     def refuse(args: Mapping[str, Any]) -> dict[str, Any]:
         raise NotFoundError(f"Table {args['name']} does not exist.")
 
-    error = {
-        "code": "COLONNADE_NOT_FOUND",
-        "kind": "NOT_FOUND",
-        "message": "Table t does not exist.",
-    }
-    assert reply_to(refuse, name="t") == {"id": 1, "error": error}
+    error = {"code": "COLONNADE_NOT_FOUND", "message": "Table t does not exist."}
+    assert reply_to(refuse, name="t")["error"] == error
 
 
-@pytest.mark.parametrize("result", [{"unknown": object()}, {"cents": 2**64}])
-def test_a_result_that_is_not_json_is_still_answered(
-    result: dict[str, Any], capfd: pytest.CaptureFixture[str]
-) -> None:
-    error = reply_to(lambda args: result)["error"]
+def test_a_result_that_is_not_json_is_still_answered(capfd: pytest.CaptureFixture[str]) -> None:
+    error = reply_to(lambda args: {"unknown": object()})["error"]
     assert error["code"] == "COLONNADE_INTERNAL"
     assert "Traceback" in capfd.readouterr().err
 
@@ -190,9 +205,8 @@ def test_the_output_of_an_operation_cannot_corrupt_the_replies() -> None:
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    assert [json.loads(line) for line in done.stdout.splitlines()][1:] == [
-        {"id": 3, "result": {"name": ""}}
-    ]
+    _, reply = map(json.loads, done.stdout.splitlines())
+    assert (reply["id"], reply["result"]) == (3, {"name": ""})
     assert "from python" in done.stderr
     assert "from below" in done.stderr
 
@@ -252,9 +266,7 @@ def test_notices_of_an_operation_come_with_its_reply() -> None:
         notice("It has no effect.")
         return {"done": True}
 
-    assert reply_to(warned) == {
-        "id": 1,
-        "result": {"rows": {"done": True}},
-        "notices": ["It has no effect."],
-    }
-    assert "notices" not in reply_to(dict)
+    reply = reply_to(warned)
+    assert reply["result"] == {"rows": {"done": True}}
+    assert reply["notices"] == ("It has no effect.",)
+    assert reply_to(dict)["notices"] == ()

@@ -92,13 +92,18 @@ class Operation(Generic[_Request, _Reply]):
         try:
             request = self.request.model_validate(args)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(map(str, first["loc"]))
-            raise InvalidInputError(
-                f"Request {self.name!r} to the planner is malformed: field {field!r}:"
-                f" {first['msg']}; install the jar and the Python package in one version."
-            ) from error
+            raise malformed(f"Request {self.name!r}", error) from error
         return self.run(request).model_dump(mode="json")
+
+
+def malformed(what: str, error: ValidationError) -> InvalidInputError:
+    """Return the error for what the jar should not have sent."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"]))
+    return InvalidInputError(
+        f"{what} to the planner is malformed: field {field!r}: {first['msg']}; install the jar and"
+        " the Python package in one version."
+    )
 
 
 def operation(function: Callable[[_Request], _Reply]) -> Operation[_Request, _Reply]:

@@ -1,4 +1,4 @@
-"""What stands around each request on its line."""
+"""What stands around each request and each reply on its line."""
 
 from __future__ import annotations
 
@@ -26,3 +26,22 @@ class Envelope(Message):
     storage: Mapping[str, str] = {}
     hadoop: Mapping[str, str] = {}
     again: bool = False
+
+
+class Failure(Message):
+    """An error: its code, such as COLONNADE_NOT_FOUND, and a sentence."""
+
+    code: str
+    message: str
+
+
+class Reply(Message):
+    """The `result` of a request, or its `error`, and `notices`: sentences for the user.
+
+    `id` is that of the request, and 0 if a line was no request.
+    """
+
+    id: int
+    result: Any = None
+    error: Failure | None = None
+    notices: tuple[str, ...] = ()

@@ -60,8 +60,9 @@ def ask(op: str, args: dict[str, Any], storage: dict[str, str] | None = OPTIONS)
     """Send a request as the jar does. Its reply shows no secret, whatever it is."""
     sent = json.loads(json.dumps(args))
     reply = answer(OPS, Envelope(id=1, op=op, args=sent, storage=storage or {}))
-    assert SECRET.encode() not in reply
-    told: dict[str, Any] = json.loads(reply)
+    line = reply.model_dump_json()
+    assert SECRET not in line
+    told: dict[str, Any] = json.loads(line)
     return told
 
 

@@ -1,6 +1,7 @@
 package colonnade.planner;
 
 import colonnade.planner.messages.Envelope;
+import colonnade.planner.messages.Envelope.Reply;
 import colonnade.planner.messages.MessageJson;
 import colonnade.planner.messages.Once;
 import colonnade.planner.messages.Procedures;
@@ -155,13 +156,12 @@ public final class Planner {
     return LOG.file().getPath();
   }
 
-  private static JsonNode result(JsonNode reply) throws ColonnadeException {
-    JsonNode error = reply.get("error");
-    if (error != null) {
-      throw new ColonnadeException(error.path("code").asText(), error.path("message").asText());
+  private static JsonNode result(Reply reply) throws ColonnadeException {
+    if (reply.error() != null) {
+      throw new ColonnadeException(reply.error().code(), reply.error().message());
     }
-    reply.path("notices").forEach(sentence -> Notices.tell(sentence.asText()));
-    return reply.path("result");
+    reply.notices().forEach(Notices::tell);
+    return reply.result();
   }
 
   private static PlannerProcess running(PlannerCommand command) throws ColonnadeException {

@@ -1,6 +1,7 @@
 package colonnade.planner;
 
 import colonnade.planner.messages.Envelope;
+import colonnade.planner.messages.Envelope.Reply;
 import colonnade.planner.messages.MessageJson;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
@@ -43,7 +44,7 @@ final class PlannerProcess {
   private final Process process;
   private final Writer requests;
   private final AtomicLong lastId = new AtomicLong();
-  private final Map<Long, CompletableFuture<JsonNode>> waiting = new ConcurrentHashMap<>();
+  private final Map<Long, CompletableFuture<Reply>> waiting = new ConcurrentHashMap<>();
   private final CompletableFuture<JsonNode> hello = new CompletableFuture<>();
   private volatile boolean gone;
 
@@ -119,10 +120,10 @@ final class PlannerProcess {
     return gone;
   }
 
-  /** Sends one request and waits for its reply, which has {@code result} or {@code error}. */
-  JsonNode request(Envelope request, boolean again) throws Gone, InterruptedException {
+  /** Sends one request and waits for its reply. */
+  Reply request(Envelope request, boolean again) throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
-    CompletableFuture<JsonNode> reply = new CompletableFuture<>();
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
     waiting.put(id, reply);
     try {
       send(Json.write(MessageJson.tree(request.sent(id, again))));
@@ -168,17 +169,19 @@ final class PlannerProcess {
   }
 
   private void accept(String line) {
-    if (!hello.isDone() && !line.startsWith("{\"hello\"")) {
-      return; // what a site's own start-up code prints before ours runs
-    }
-    JsonNode message = Json.parse(line);
-    if (message.has("hello")) {
-      hello.complete(message.get("hello"));
+    if (!hello.isDone()) {
+      if (line.startsWith("{\"hello\"")) { // not what a site's own start-up code prints before
+        hello.complete(Json.parse(line).get("hello"));
+      }
       return;
     }
-    CompletableFuture<JsonNode> reply = waiting.get(message.path("id").asLong());
-    if (reply != null) {
-      reply.complete(message);
+    Reply reply = MessageJson.read(Json.parse(line), Reply.class);
+    if (reply.id() == 0) {
+      throw new IllegalStateException(reply.error().message()); // to a line of no known request
+    }
+    CompletableFuture<Reply> caller = waiting.get(reply.id());
+    if (caller != null) {
+      caller.complete(reply);
     }
   }
 

@@ -1,13 +1,12 @@
 package colonnade.spark.quirks.writes;
 
 import colonnade.planner.Json;
+import colonnade.planner.messages.Envelope.Reply;
 import colonnade.planner.messages.MessageJson;
 import colonnade.planner.messages.Writes.Drawn;
 import colonnade.store.TaskFailure;
 import colonnade.write.IdentitySource;
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.HashMap;
-import java.util.Map;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.util.RpcUtils$;
@@ -22,30 +21,31 @@ import scala.reflect.ClassTag$;
  */
 record DriverDraws(String endpoint) implements IdentitySource {
 
+  /** What a task asks for: values, or to note the farthest value that it was given. */
+  record Asked(long column, long count, String beyond, String farthest) {}
+
   @Override
   public Values draw(int column, long count, Long beyond) {
-    Map<String, Object> asked = new HashMap<>();
-    asked.put("column", column);
-    asked.put("count", count);
-    asked.put("beyond", beyond == null ? null : beyond.toString());
-    Drawn drawn = MessageJson.read(ask(asked), Drawn.class);
+    String farthest = beyond == null ? null : beyond.toString();
+    JsonNode answer = ask(new Asked(column, count, farthest, null));
+    Drawn drawn = MessageJson.read(answer, Drawn.class);
     return new Values(Long.parseLong(drawn.first()), drawn.count());
   }
 
   @Override
   public void given(int column, long farthest) {
-    ask(Map.of("column", column, "farthest", Long.toString(farthest)));
+    ask(new Asked(column, 0, null, Long.toString(farthest)));
   }
 
-  private JsonNode ask(Map<String, Object> asked) {
+  private JsonNode ask(Asked asked) {
     SparkEnv env = SparkEnv.get();
     RpcEndpointRef driver = RpcUtils$.MODULE$.makeDriverRef(endpoint, env.conf(), env.rpcEnv());
     String text = driver.askSync(Json.write(asked), ClassTag$.MODULE$.apply(String.class));
-    JsonNode answer = Json.parse(text);
-    if (answer.has("code")) {
-      String code = answer.get("code").asText();
-      throw TaskFailure.of(code, code, answer.get("sentence").asText());
+    Reply answer = MessageJson.read(Json.parse(text), Reply.class);
+    if (answer.error() != null) {
+      String code = answer.error().code();
+      throw TaskFailure.of(code, code, answer.error().message());
     }
-    return answer;
+    return answer.result();
   }
 }

@@ -3,13 +3,16 @@ package colonnade.spark.quirks.writes;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Json;
 import colonnade.planner.Planner;
+import colonnade.planner.messages.Envelope.Failure;
+import colonnade.planner.messages.Envelope.Reply;
 import colonnade.planner.messages.MessageJson;
 import colonnade.planner.messages.Request;
 import colonnade.planner.messages.Writes.DrawIdentity;
 import colonnade.planner.messages.Writes.NoteIdentity;
+import colonnade.spark.quirks.writes.DriverDraws.Asked;
 import colonnade.write.IdentitySource;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.util.Map;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
 import java.util.UUID;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.IsolatedRpcEndpoint;
@@ -82,16 +85,19 @@ public final class IdentityEndpoint implements IsolatedRpcEndpoint, AutoCloseabl
   private String answer(String asked) {
     try {
       SparkSession.setActiveSession(session);
-      ObjectNode tree = (ObjectNode) Json.parse(asked);
-      tree.put("job", job);
+      Asked of = MessageJson.read(Json.parse(asked), Asked.class);
       Request<?> request =
-          tree.has("farthest")
-              ? MessageJson.read(tree, NoteIdentity.class)
-              : MessageJson.read(tree, DrawIdentity.class);
-      return Json.write(MessageJson.tree(Planner.request(request)));
+          of.farthest() == null
+              ? new DrawIdentity(job, of.column(), of.count(), of.beyond())
+              : new NoteIdentity(job, of.column(), of.farthest());
+      return text(MessageJson.tree(Planner.request(request)), null);
     } catch (ColonnadeException error) {
-      return Json.write(Map.of("code", error.code(), "sentence", error.sentence()));
+      return text(null, new Failure(error.code(), error.sentence()));
     }
+  }
+
+  private static String text(JsonNode result, Failure error) {
+    return Json.write(MessageJson.tree(new Reply(0, result, error, List.of())));
   }
 
   /** Ends the answers. Safe to call again. */
