@@ -37,6 +37,7 @@ from colonnade.tableformat.rowset.view.statics import read_values
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.statements.static_split import last_values
 from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.same_values import same_values
 from colonnade.tableformat.write.constraints import shown_values
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def agreed_values(
     found, numbers = last_values(rows, key, columns, nulls=True)
     for column in columns:
         last = found[column.name].combine_chunks().take(pa.array(numbers))
-        same = _same(rows[column.name].combine_chunks(), last)
+        same = same_values(rows[column.name].combine_chunks(), last)
         if not same.all():
             names = [each.name for each in key]
             first = rows.select(names).slice(int(np.argmin(same)), 1).combine_chunks()
@@ -196,7 +197,7 @@ def _unchanged(
     unchanged = np.ones(rows.num_rows, np.bool_)
     for column, there in zip(columns, known.of_keys(keys), strict=True):
         new = rows[column.name].combine_chunks()
-        same = _same(new, there)
+        same = same_values(new, there)
         unchanged &= same if sets else same | np.asarray(pc.is_null(new))
     return unchanged
 
@@ -216,42 +217,3 @@ def _check_unchanged(
             f"A concurrent writer has changed static values of table {table.name!r} that this"
             " statement has found as it wanted them; run it again."
         )
-
-
-def _same(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
-    """Return for each row whether two columns of one type have the same value, or both NULL.
-
-    NaN is the same as NaN, and -0.0 is another value than 0.0.
-    """
-    left, right = _exact(left), _exact(right)
-    if pa.types.is_nested(left.type) or isinstance(left.type, pa.BaseExtensionType):
-        pairs = zip(left, right, strict=True)
-        return np.array([a.equals(b) for a, b in pairs], np.bool_)
-    both = pc.and_(pc.is_null(left), pc.is_null(right))
-    equal = pc.fill_null(pc.equal(left, right), False)
-    return np.asarray(pc.or_(both, equal))
-
-
-def _exact(values: pa.Array) -> pa.Array:
-    """Return values with their floating-point numbers as integers of the same bits."""
-    if pa.types.is_floating(values.type):
-        values = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), values.type), values)
-    exact = _exact_type(values.type)
-    return values if exact == values.type else values.view(exact)
-
-
-def _exact_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_floating(kind):
-        return pa.int32() if kind.bit_width == 32 else pa.int64()
-    if pa.types.is_map(kind):
-        parts = (_exact_field(each) for each in (kind.key_field, kind.item_field))
-        return pa.map_(*parts)
-    if pa.types.is_list(kind):
-        return pa.list_(_exact_field(kind.value_field))
-    if pa.types.is_struct(kind):
-        return pa.struct([_exact_field(each) for each in kind])
-    return kind
-
-
-def _exact_field(field: pa.Field) -> pa.Field:
-    return field.with_type(_exact_type(field.type))

@@ -9,6 +9,7 @@
     value_checks.py  valid_text.py    what a table promises about values beyond their Arrow type
     sound_arrays.py  array_size.py  plain_size.py    arrays that Arrow can hold, and their pieces
     compute.py       the compute functions of Arrow
+    same_values.py   two columns compared row by row
     chosen_rows.py   some rows of an array, without a copy where that is possible
     stored_value.py  default_values.py   one value of a column, and of columns that rows lack
     bound_text.py    bounds of the log as text for people
