@@ -5,7 +5,8 @@
     other_columns.py      the rows of one epoch with the columns of another
     opened.py             the RowSets of a plan, opened before they are used
     live_rows.py          the rows of one RowSet that a plan returns
-    run.py  arrow_scan.py    the rows of a plan, as batches and as Arrow users see them
+    run.py                the rows of a plan, as batches
+    arrow_rows.py  arrow_scan.py    rows, and those of a scan, as Arrow users see them
     reads.py  given_rows.py  a table as rows that are read, and rows that a user gives a statement
     selection.py          the row numbers that a condition selects
     order.py  ordered.py  the order of the rows of a plan, and its rows in that order

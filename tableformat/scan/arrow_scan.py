@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.progress import Advance, step
 from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.scan.arrow_rows import ArrowRows
 from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
@@ -43,7 +43,7 @@ class ScanSource(Protocol):
 
 
 @public
-class Scan:
+class Scan(ArrowRows):
     """A planned read of one epoch.
 
     Each call of a method reads the data again, and returns the same rows. `select`, `filter` and
@@ -138,18 +138,6 @@ class Scan:
     def __bool__(self) -> bool:
         return True
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the rows as dicts by column, holding about one block of every column.
-
-        Raises InvalidInputError that names the column for a value outside of Python's range.
-        """
-        for batch in self.to_batches():
-            yield from python_rows(batch)
-
-    def to_reader(self) -> pa.RecordBatchReader:
-        """Stream the rows, holding about as much as `to_batches`."""
-        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
-
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the rows as record batches, holding about one block of every column.
 
@@ -163,30 +151,6 @@ class Scan:
         with step("read", self._plan.table, "rows", self._known_rows) as advance:
             batches = told(self._read(read), advance)
             return pa.Table.from_batches(batches, self.schema)
-
-    def to_pandas(self, **options: Any) -> Any:
-        """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
-        return self.to_arrow().to_pandas(**options)
-
-    def to_polars(self) -> Any:
-        """Read all rows into a Polars frame. Raises ImportError if Polars is not installed."""
-        rows = self.to_arrow()
-        try:
-            polars = importlib.import_module("polars")
-        except ModuleNotFoundError as error:
-            raise ImportError("to_polars needs Polars: install polars.") from error
-        return polars.from_arrow(rows)
-
-    def to_pylist(self) -> list[dict[str, Any]]:
-        """Read all rows into memory as dicts by column.
-
-        Raises InvalidInputError that names the column for a value outside of Python's range.
-        """
-        return [row for batch in self.to_arrow().to_batches() for row in python_rows(batch)]
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Export the rows to any library that supports the Arrow C stream interface."""
-        return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def __reduce__(self) -> tuple[Callable[..., Scan], tuple[Any, ...]]:
         """Pickle what is read, and no rows: the other process plans the same read.
@@ -258,22 +222,3 @@ def row_number(given: int, what: str) -> int:
             f"{what} must be a whole number of rows from 0, not {given!r:.100}."
         )
     return given
-
-
-def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Return rows as dicts by column.
-
-    Raises InvalidInputError that names the column for a value outside of Python's range.
-    """
-    columns = []
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        try:
-            columns.append(column.to_pylist())
-        except (OverflowError, ValueError) as error:
-            raise InvalidInputError(
-                f"Column {name!r} has a value that Python cannot hold ({error}); read the rows into"
-                " Arrow by to_arrow, or by get with a list of keys, or leave out the column."
-            ) from error
-    if not columns:
-        return [{} for _ in range(batch.num_rows)]
-    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
