@@ -293,7 +293,8 @@ class ReplaceColumn(Model):
 
     `statistics` are the new statistics of the columns. `changed` are the rows whose values differ;
     it is absent if all rows may. `predecessors` are the objects of the replacements that held the
-    columns before.
+    columns before. A `fill` gives rows a value that they lacked: a change feed does not count it as
+    a change of the rows.
     """
 
     op: Literal["replace_column"] = "replace_column"
@@ -303,6 +304,7 @@ class ReplaceColumn(Model):
     statistics: dict[ColumnNumber, ColumnStatistics] = {}
     changed: DeletionVectorEntry | None = None
     predecessors: tuple[ObjectIdText, ...] | None = None
+    fill: Literal[True] | None = None
 
 
 class CompactionInput(Model):

@@ -173,7 +173,8 @@ class Fill:
             filled = self._filled[self._key(rowset)]
             if filled.operation is not None:
                 # A restore may have given the RowSet another id.
-                operations.append(filled.operation.model_copy(update={"rowset": rowset.id}))
+                own = {"rowset": rowset.id, "fill": True}
+                operations.append(filled.operation.model_copy(update=own))
                 rows += rowset.row_count if filled.rows is None else filled.rows
         done = row_statement(
             self._plan.operation,
