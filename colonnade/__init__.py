@@ -39,6 +39,7 @@ _PLACES = {
     "ArrowTable": "colonnade.tableformat.table.table",
     "ArrowTransaction": "colonnade.tableformat.table.transaction.transaction",
     "ArrowTransactionTable": "colonnade.tableformat.table.transaction.transaction",
+    "Changes": "colonnade.tableformat.table.changes",
     "ColonnadeError": "colonnade.manifests.errors",
     "ColumnBuilder": "colonnade.tableformat.predicate",
     "ColumnConflictError": "colonnade.manifests.errors",

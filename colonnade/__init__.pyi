@@ -71,6 +71,7 @@ from colonnade.tableformat.table.alteration import SetPartitioning as SetPartiti
 from colonnade.tableformat.table.alteration import SetPrimaryKey as SetPrimaryKey
 from colonnade.tableformat.table.alteration import SetSortKey as SetSortKey
 from colonnade.tableformat.table.alteration import WidenColumn as WidenColumn
+from colonnade.tableformat.table.changes import Changes as Changes
 from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
 from colonnade.tableformat.table.design.spec import TableSpec as TableSpec
 from colonnade.tableformat.table.epochs.history import History as History
@@ -107,6 +108,7 @@ __all__ = [
     "ArrowTable",
     "ArrowTransaction",
     "ArrowTransactionTable",
+    "Changes",
     "ColonnadeError",
     "ColumnBuilder",
     "ColumnConflictError",

@@ -17,6 +17,7 @@ Each folder imports only folders above it in this list, which `tests/test_layers
     states as the log tells them              reading/
     how a change gets its slot in the log     commit/
     the log itself: reads and commits         log/
+    which rows epochs have changed            feed/
     which RowSets to rewrite                  compaction/
     which objects to delete                   vacuum/
 """

@@ -13,6 +13,7 @@ in this list, which `tests/test_layers.py` checks:
     reading the rows of a table               scan/
     writing rows with tasks                   write/
     rows by the values of their keys          keys/
+    what has changed since an epoch           feed/
     statements that change rows               statements/
     rewriting RowSets                         compaction/
     checking RowSets                          verify/

@@ -129,9 +129,9 @@ def test_the_reference_lists_the_methods_of_the_handles_that_completion_shows() 
 
 
 def test_the_reference_begins_with_what_people_call_and_ends_with_results_and_errors() -> None:
-    assert LISTED[:7] == [
+    assert LISTED[:8] == [
         *("create", "open", "create_database", "open_database", "ArrowTable", "Scan"),
-        "ArrowDatabase",
+        *("Changes", "ArrowDatabase"),
     ]
     sections = re.findall(r"^## (.*)$", REFERENCE, re.MULTILINE)
     assert sections[-2:] == ["Results", "Errors"]

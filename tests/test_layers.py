@@ -30,12 +30,12 @@ ROOMS = {
     "manifests": floors(
         "public errors later once ids clock sizes durations version engine limits object_names"
         " own_files"
-        " < store < model < state < arrays < epochs < checkpoint < reading < commit < log"
+        " < store < model < state < arrays < epochs < checkpoint < reading < commit < log < feed"
         " < compaction < vacuum"
     ),
     "tableformat": floors(
         "location jobs html bars progress < types < predicate < rowset < partition < scan < write"
-        " < keys < statements < compaction < verify < repair < table"
+        " < keys < feed < statements < compaction < verify < repair < table"
     ),
     "spark_ext": floors(
         "settings supported errors jar options types answer_rows history_rows outside"

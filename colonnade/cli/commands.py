@@ -49,6 +49,11 @@ COMMANDS = {
         "rows.read_rows:count",
         "Count the rows of a table, from the log alone where it tells their number.",
     ),
+    "changes": Listed(
+        "Rows",
+        "rows.changes:changes",
+        "Print which rows of a table were inserted, deleted and updated, as JSON lines.",
+    ),
     "import": Listed(
         "Rows",
         "rows.import_rows:import_",

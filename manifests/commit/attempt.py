@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.followed_head import FollowedHead
+from colonnade.manifests.commit.identity_draws import after_own_draws
 from colonnade.manifests.commit.landed import (
     UNREADABLE,
     UNTELLING,
@@ -192,7 +193,9 @@ class Attempt:
             return True
         if _ends_log(found):
             raise dropped_error(self._store, found.epoch)
-        self.carried = self.carried.follow(before, found)
+        carried = self.carried.follow(before, found)
+        change = after_own_draws(carried.change, found)
+        self.carried = carried if change is carried.change else replace(carried, change=change)
         return False
 
     def make(self) -> Made:

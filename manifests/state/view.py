@@ -39,9 +39,6 @@ class View:
     RowSet inside a region of `hidden` count as deleted, and values of `masks` as NULL; both are by
     the ids of the RowSets that have any. `statics` says where the values of static columns are,
     which the RowSets do not store.
-
-    `span` is None for rows as they are at the epoch. Otherwise the view is about what changed after
-    its first epoch, up to its last one.
     """
 
     table: str
@@ -53,7 +50,6 @@ class View:
     hidden: Mapping[int, PlannedRegions] = field(default_factory=dict)
     masks: Mapping[int, tuple[Mask, ...]] = field(default_factory=dict)
     statics: Statics | None = None
-    span: tuple[int, int] | None = None
 
     @classmethod
     def stored(cls, table: TableState, rowsets: Iterable[LiveRowSet] = ()) -> View:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -18,19 +18,28 @@ from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import begin_head
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.tableformat.keys.key_rows import Key
 from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import Location, StorageOptions, locate_existing
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
-from colonnade.tableformat.scan.arrow_scan import Scan, python_rows
+from colonnade.tableformat.scan.arrow_rows import python_rows
+from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.opened import BegunScan, open_ahead
 from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.scan.reads import TableReads
 from colonnade.tableformat.table.altering import Altering
+from colonnade.tableformat.table.changes import (
+    AlsoChange,
+    Bound,
+    ChangeQuery,
+    Changes,
+    Inclusive,
+    table_changes,
+)
 from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.creation import (
     ChangedTypes,
@@ -184,6 +193,69 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
             return source.scan(columns, predicate)
         plan = plan_scan(begun.view, snapshot.epoch, columns, begun.predicate)
         return Scan(self._log.store, plan, source, predicate, begun.ahead)
+
+    def changes(
+        self,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        net: bool = False,
+        follow: bool = False,
+        inclusive: Inclusive = "both",
+        allow_future: bool = False,
+        also: Collection[AlsoChange] = (),
+        schema_epoch: int | None = None,
+    ) -> Changes:
+        """Return which rows were inserted, deleted and updated from `start` to `end`.
+
+        Each bound is an epoch, the name of a tag, or a time: a datetime with a zone, or text, which
+        is in UTC without an offset. A start of 0 is the epoch that created the table. Without an
+        `end`, the range goes on to the newest epoch; with `follow`, it then waits for later ones.
+        `inclusive` says which bounds belong to the range. With `allow_future`, it may reach beyond
+        the newest epoch, and ends there.
+
+        The result has `columns` of the table (None: all), and the columns that `Changes` lists.
+        `where` is a condition on any of both. Rows have the columns of the table at the end of the
+        range, or at `schema_epoch`. A column that an earlier row lacks has its initial value, or
+        NULL.
+
+        Without `net`, the changes of each epoch are told, each row of it at most once. With `net`,
+        the range counts as one change: a row that was inserted and deleted within it is not told,
+        and a row that was updated twice is told once. Rows are followed through updates and
+        compactions. In a table with a primary key, rows with one key are one row.
+
+        Rows that have expired are left out, as in a scan: by now without an `end`, and else by the
+        time of the end. Values that a job has filled in change no row. `also` says what else is a
+        change: "expired" shows rows until a cleaning removes them, and then tells them as deleted;
+        "fills" tells rows that a job gave a value as updated.
+
+        Costs what the epochs have touched, whatever the size of the table. Raises InvalidInputError
+        without a start, for bounds that leave no epoch, and for a column that has the name of one
+        of the feed's. Raises NotFoundError for an epoch that does not exist or was removed, and for
+        an unknown column.
+        """
+        return table_changes(
+            self._log,
+            self._newest_table,
+            ChangeQuery(
+                start,
+                end,
+                columns,
+                where,
+                net,
+                follow,
+                inclusive,
+                allow_future,
+                also,
+                schema_epoch,
+            ),
+        )
+
+    def _newest_table(self) -> tuple[Snapshot, TableState]:
+        head = self._refresh()
+        return head, self._location.require(head)
 
     @overload
     def get(self, key: list[Any], columns: Sequence[str] | None = None) -> pa.Table: ...

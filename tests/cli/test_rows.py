@@ -45,6 +45,29 @@ def test_the_first_rows_are_printed_as_they_are(run: Run, shop: Path) -> None:
     assert len(run("head", shop / "orders", "--limit", 10**20, "--json").json) == 28
 
 
+def test_changes_are_printed_as_json_lines(run: Run, tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.table({"k": [1, 2], "s": ["a", "b"]}))
+    table.update({"s": "'c'"}, "k = 2")
+    first = table.epoch
+    table.delete("k = 1")
+
+    def told(*options: object) -> list[list[object]]:
+        lines = run("changes", table.path, *options).out.splitlines()
+        rows = [orjson.loads(line) for line in lines]
+        return [[row["_commit_version"], row["_change_type"], row.get("s")] for row in rows]
+
+    pair = [[first, "update_preimage", "b"], [first, "update_postimage", "c"]]
+    assert told("--from", first) == [*pair, [first + 1, "delete", "a"]]
+    assert told("--from", first, "--to", first) == pair
+    assert told("--from", "2001-01-01", "--net", "--columns", "k", "--where", "k = 1") == []
+    assert len(told("--from", 0, "--where", "_change_type = 'delete'", "--columns", "k")) == 1
+    document = run("changes", table.path, "--from", first, "--json").json
+    assert [row["_change_type"] for row in document] == [*(each[1] for each in pair), "delete"]
+    failed = run("changes", table.path, "--from", 99)
+    assert failed.code
+    assert "the newest epoch is" in failed.err
+
+
 def test_values_that_python_has_no_type_for_are_printed(run: Run, tmp_path: Path) -> None:
     far, fine = pa.array([3_500_000], pa.date32()), pa.array([1_234_567_891], pa.time64("ns"))
     rows = pa.table(

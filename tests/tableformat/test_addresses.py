@@ -12,12 +12,14 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.state.view import View
 from colonnade.manifests.store import StoreAddress, address
 from colonnade.tableformat.compaction.job import CompactionJob, plan_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.update_job import UpdateJob, run_update
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.job import Unit, VerifyJob, plan_jobs
 from colonnade.tableformat.verify.rowset_check import check_job
@@ -49,7 +51,7 @@ def planned() -> tuple[ArrowTable, Location, WriteJob]:
     return table, location, plan_write(location, table._refresh(), "append")
 
 
-def every_job() -> list[WriteJob | CompactionJob | VerifyJob]:
+def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
     table, _, write = planned()
     base, log = table._refresh(), table._log
     plan = table.optimize().option("min-rowsets", 2).plan()
@@ -59,10 +61,11 @@ def every_job() -> list[WriteJob | CompactionJob | VerifyJob]:
         write,
         plan_job(log, base, plan, group),
         *plan_jobs(log.store.address, 4, units, 1),
+        UpdateJob(write=write, view=View.stored(table._state), columns=(1,), rowsets=()),
     ]
 
 
-def run_sent(job: WriteJob | CompactionJob | VerifyJob) -> None:
+def run_sent(job: WriteJob | CompactionJob | VerifyJob | UpdateJob) -> None:
     """Run a job as another process does: from its JSON."""
     text = job.to_json() if isinstance(job, CompactionJob) else job.model_dump_json()
     sent = type(job).model_validate_json(text)
@@ -71,13 +74,15 @@ def run_sent(job: WriteJob | CompactionJob | VerifyJob) -> None:
         assert commit_written(sent, entries).epoch > sent.base
     elif isinstance(sent, CompactionJob):
         assert run_job(sent).outputs
-    else:
+    elif isinstance(sent, VerifyJob):
         assert check_job(sent).findings == ()
+    else:
+        assert run_update(sent, []).moved.rowsets == ()
 
 
 def test_every_kind_of_job_runs_from_its_json_with_the_options_of_its_store() -> None:
     jobs = every_job()
-    assert {type(job) for job in jobs} == {WriteJob, CompactionJob, VerifyJob}
+    assert {type(job) for job in jobs} == {WriteJob, CompactionJob, VerifyJob, UpdateJob}
     for job in jobs:
         run_sent(job)
 
@@ -86,7 +91,7 @@ def test_a_job_needs_its_address_where_the_options_are_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     jobs = every_job()
-    place = jobs[0].address
+    place = jobs[0].address  # type: ignore[union-attr]
     sent = pickle.dumps(place)
     monkeypatch.setattr(address._REGISTRY, "_held", {})
     for job in jobs:

@@ -1,0 +1,135 @@
+"""The change feed of a table between two epochs, as Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from colonnade.manifests.arrays.origins import Rows
+from colonnade.manifests.feed.steps import Step
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.feed.difference import difference
+from colonnade.tableformat.feed.images import CHANGES, Image, images
+from colonnade.tableformat.feed.same_key import with_same_keys
+from colonnade.tableformat.predicate import Predicate, bind, evaluate
+from colonnade.tableformat.predicate.implied import implied
+from colonnade.tableformat.types.arrow_types import arrow_schema
+
+FEED_COLUMNS = (
+    SchemaField(id=2_147_483_011, name="_change_type", type="string", nullable=False),
+    SchemaField(id=2_147_483_012, name="_commit_version", type="long", nullable=False),
+    SchemaField(id=2_147_483_013, name="_commit_timestamp", type="timestamp", nullable=False),
+    SchemaField(id=2_147_483_014, name="_row_handler", type="long", nullable=False),
+)
+"""The columns that a feed has beside those of the table. The first three are as in Delta and Spark.
+
+`_commit_version` is the epoch, and `_commit_timestamp` its date. `_row_handler` says where the row
+is, or was: RowSet * 2**32 + row.
+"""
+
+_OWN = frozenset(each.id for each in FEED_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What a feed shows: columns of a table, its own columns, and the rows that meet `where`.
+
+    `shown` is the table whose columns rows have. Rows that have expired at `now_ms` do not occur in
+    it (ms since 1970 UTC; None: nothing has expired). Values that a job has filled in are changes
+    if `fills`.
+    """
+
+    reader: LogReader
+    shown: TableState
+    columns: TableSchema
+    where: Predicate | None = None
+    now_ms: int | None = None
+    fills: bool = False
+
+    @property
+    def fields(self) -> TableSchema:
+        """The columns of the result, in order."""
+        return TableSchema(fields=(*self.columns.fields, *FEED_COLUMNS))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the result."""
+        return arrow_schema(self.fields)
+
+    @property
+    def _known(self) -> TableSchema:
+        """All columns that a condition can name."""
+        return TableSchema(fields=(*self.shown.schema.fields, *FEED_COLUMNS))
+
+    def of_each(self, steps: Iterable[Step]) -> Iterator[pa.RecordBatch]:
+        """Yield the changes of each epoch, one epoch after another."""
+        for step in steps:
+            if self._kinds(step):
+                yield from self.of_all((step,))
+
+    def of_all(self, steps: Iterable[Step]) -> Iterator[pa.RecordBatch]:
+        """Yield the net changes of some epochs, with the number and date of the last one.
+
+        Raises the errors of `difference` and `images`.
+        """
+        found = difference(self.reader, steps, self.shown, self.now_ms, fills=self.fills)
+        if found is None:
+            return
+        last = found.last
+        changes = self._kinds(last)
+        store = self.reader.store
+        read = self._read()
+        for image in images(store, with_same_keys(store, found), read, self._of_table(), changes):
+            batch = self._shown(image, last)
+            if batch.num_rows:
+                yield batch
+
+    def _read(self) -> TableSchema:
+        """Return the columns to read: those of the result, and those of the condition."""
+        if self.where is None:
+            return self.columns
+        ids = {each.id for each in self.columns.fields} | bind(self.where, self._known).column_ids
+        others = (each for each in self.shown.schema.fields if each.id in ids)
+        names = dict.fromkeys((*self.columns.names, *(each.name for each in others)))
+        return self.shown.schema.select([*names])
+
+    def _of_table(self) -> Predicate | None:
+        """Return what the condition says of the columns of the table."""
+        ids = {each.id for each in self.shown.schema.fields}
+        return None if self.where is None else implied(self.where, self._known, ids)
+
+    def _kinds(self, step: Step) -> list[str]:
+        """Return the kinds of changes of an epoch whose rows may meet the condition."""
+        return [each for each in CHANGES if self.where is None or self._may_show(each, step)]
+
+    def _may_show(self, change: str, step: Step) -> bool:
+        assert self.where is not None
+        own = implied(self.where, self._known, _OWN - {FEED_COLUMNS[-1].id})
+        rows = _own_columns(change, step, np.zeros(1, np.int64))
+        met = evaluate(bind(own, self._known), rows).fill_null(False)
+        return bool(met[0].as_py())
+
+    def _shown(self, image: Image, step: Step) -> pa.RecordBatch:
+        own = _own_columns(image.change, step, image.numbers)
+        names = [*image.rows.schema.names, *own.schema.names]
+        rows = pa.RecordBatch.from_arrays([*image.rows.columns, *own.columns], names=names)
+        if self.where is not None:
+            met = evaluate(bind(self.where, self._known), rows).fill_null(False)
+            rows = rows.filter(met)
+        return pa.RecordBatch.from_arrays(
+            [rows.column(name) for name in self.schema.names], schema=self.schema
+        )
+
+
+def _own_columns(change: str, step: Step, numbers: Rows) -> pa.RecordBatch:
+    """Return the columns of a feed for rows with one kind of change, at one epoch."""
+    schema, count = arrow_schema(TableSchema(fields=FEED_COLUMNS)), len(numbers)
+    time = pa.scalar(step.epoch.time_ms * 1000, pa.int64()).cast(schema.field(2).type)
+    values = [pa.scalar(change), pa.scalar(step.number, pa.int64()), time]
+    columns = [pa.repeat(each, count) for each in values]
+    return pa.RecordBatch.from_arrays([*columns, pa.array(numbers)], schema=schema)
