@@ -149,13 +149,9 @@ class Changes:
     def _update(self, engine: Engine, turn: int) -> object:
         where = SCATTERED.replace("{turn}", str(50 + turn % 50))
         sql = f"UPDATE {{t}} SET l_quantity = l_quantity + 1 WHERE {where}"
-        if isinstance(engine, Colonnade):
-            return self._table(engine, "lineitem").update(where, {"l_quantity": "l_quantity + 1"})
         return self._run(engine, sql, "lineitem")
 
     def _update_column(self, engine: Engine, turn: int) -> object:
-        if isinstance(engine, Colonnade):
-            return self._table(engine, "wide").update(set={"c17": "c17 + 1"})
         return self._run(engine, "UPDATE {t} SET c17 = c17 + 1", "wide")
 
     def _merge(self, engine: Engine, turn: int, table: str = "keyed") -> object:

@@ -64,7 +64,6 @@ class Columns:
         if only:
             return
         yield self._evolved(runs)
-        yield from self._update_ways(runs)
         yield from self._moved(runs)
 
     def add_with_default(self, engine: Engine, turn: int) -> object:
@@ -197,23 +196,6 @@ class Columns:
         medians = statistics.median(evolved), statistics.median(fresh)
         measure = "all columns of the evolved lineitem; ratio: to the same rows, written at once"
         return Figure(measure, "s", *medians, median_ratio(evolved, fresh), 1.1)
-
-    def _update_ways(self, runs: int) -> Iterator[Figure]:
-        """Compare UPDATE in SQL with `Table.update`. Both write one of many columns."""
-        table = self._table(self.ours, WIDE)
-        works: list[Callable[[], object]] = [
-            lambda: self.update(self.ours, 0),
-            lambda: table.update(None, {"c17": "c17 + 1"}),
-        ]
-        measure = f"UPDATE of 1 of {WIDE_COLUMNS} columns in SQL; ratio: to Table.update"
-        sizes = [[_written(self.ours, WIDE, work) / 1e6] for work in works]
-        times = in_turn(works, runs, before=os.sync)
-        for what, unit, (ours, other) in (
-            (measure, "s", times),
-            (f"{measure}: bytes written", "MB", sizes),
-        ):
-            medians = statistics.median(ours), statistics.median(other)
-            yield Figure(what, unit, *medians, median_ratio(ours, other), 1.5)
 
     def _moved(self, runs: int) -> Iterator[Figure]:
         """Compare statements as they run by default with the same ones that move whole rows."""

@@ -1,8 +1,5 @@
 """Run Colonnade's jobs on Spark's executors. No other module starts tasks.
 
-    run_in_task    a job as a Spark job with one task
-    run_on_rows    a job whose tasks get the rows of a query, one task for each of its partitions
-
 The process that runs this code reads the log before the jobs, and commits their results.
 """
 
@@ -14,7 +11,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.errors import one_sentence
@@ -32,9 +29,6 @@ from colonnade.tableformat.verify.rowset_check import check_job
 _CONNECT_JOBS = 8
 """Jobs that run at the same time on Spark Connect, which does not report the number of cores."""
 
-
-RowWork = Callable[[str, Iterator[pa.RecordBatch]], str]
-"""Does the share of one task: takes the job and the rows, and returns a report."""
 
 DRIVER_BYTES = 32 * MIB
 """The driver may compact a group of RowSets with at most this many stored bytes."""
@@ -99,23 +93,10 @@ def run_in_task(
     which the job names. Raises Spark's error, which contains the sentence of a
     ColonnadeError, and CancelledError if the stop was requested before.
     """
+    rows = spark.range(0, 1, 1, 1)  # a task needs a row
     with _cancelled_by(stop, spark):
-        [outcome] = run_on_rows(spark.range(0, 1, 1, 1), _Alone(work), job, address)
-    return outcome
-
-
-def run_on_rows(
-    rows: DataFrame, work: RowWork, job: str, address: StoreAddress | None = None
-) -> list[str]:
-    """Run `work(job, batches)` on each partition of a query, and return the results.
-
-    The batches have the partition's rows. `work` must be a function of a module, or an object of a
-    class of one. If Spark repeats a task, the work runs again on the same rows, and only one of the
-    results is returned. The executors learn the storage options of `address`, which the job names.
-    Raises Spark's error, which contains the sentence of a ColonnadeError.
-    """
-    done = rows.mapInArrow(_Task(work, job, address), "outcome string").collect()
-    return [row["outcome"] for row in done]
+        done = rows.mapInArrow(_Task(work, job, address), "outcome string").collect()
+    return str(done[0]["outcome"])
 
 
 @contextmanager
@@ -137,27 +118,17 @@ def _cancelled_by(stop: Stop, spark: SparkSession) -> Iterator[None]:
         remove(tag)
 
 
-class _Alone:
-    """Does work that needs no rows."""
-
-    def __init__(self, work: Callable[[str], str]) -> None:
-        self._work = work
-
-    def __call__(self, job: str, batches: Iterator[pa.RecordBatch]) -> str:
-        for _ in batches:
-            pass
-        return self._work(job)
-
-
 class _Task:
     """Runs the work in a Python worker. The pickled address takes the storage options along."""
 
-    def __init__(self, work: RowWork, job: str, address: StoreAddress | None) -> None:
+    def __init__(self, work: Callable[[str], str], job: str, address: StoreAddress | None) -> None:
         self._address = address
         self._work = work
         self._job = job
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            pass
         with one_sentence():
-            outcome = self._work(self._job, batches)
+            outcome = self._work(self._job)
         yield pa.RecordBatch.from_pydict({"outcome": [outcome]})

@@ -78,10 +78,6 @@ ELSEWHERE = {
         "tableformat/statements/test_overwrite.py",
         "every kind of statement is committed by it",
     ),
-    "statements.update_job": (
-        "tableformat/test_addresses.py",
-        "a job is tried by the way to its task",
-    ),
     "table.report.database_facts": (
         "tableformat/table/report/test_chart_data.py",
         "the report shows these facts, beside commands of the command line",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -15,7 +15,6 @@ from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.followed_head import FollowedHead
-from colonnade.manifests.commit.identity_draws import after_own_draws
 from colonnade.manifests.commit.landed import (
     UNREADABLE,
     UNTELLING,
@@ -193,9 +192,7 @@ class Attempt:
             return True
         if _ends_log(found):
             raise dropped_error(self._store, found.epoch)
-        carried = self.carried.follow(before, found)
-        change = after_own_draws(carried.change, found)
-        self.carried = carried if change is carried.change else replace(carried, change=change)
+        self.carried = self.carried.follow(before, found)
         return False
 
     def make(self) -> Made:

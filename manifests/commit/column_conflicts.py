@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.model.columns.widening import may_overflow, widens
 from colonnade.manifests.model.operations import (
+    AddRangeTombstone,
     AddRowSet,
     AddRowSets,
     Compaction,
@@ -68,6 +69,17 @@ def keeps_meanings(change: Change, planned: TableState, current: TableState) -> 
     return current.next_column_id == planned.next_column_id and all(
         now.get(each, before[each]) == before[each] for each in given & before.keys()
     )
+
+
+def keeps_ranges(change: Change, planned: TableState, current: TableState) -> bool:
+    """Return whether the columns of a change's range tombstones have the types that they had.
+
+    A bound of the narrower type need not be one among the values of the wider type: `a < 3.5` of
+    whole numbers ends at 4.
+    """
+    ops = (op for op in change.ops if isinstance(op, AddRangeTombstone) and op.table == current.id)
+    columns = {side.column for op in ops for region in op.regions for side in region}
+    return keep_types(columns, planned.schema, current.schema)
 
 
 def _names(schema: TableSchema) -> dict[int, str]:

@@ -15,6 +15,7 @@ from colonnade.manifests.commit.column_conflicts import (
     fits_columns,
     fits_replacements,
     keeps_meanings,
+    keeps_ranges,
 )
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.identity_draws import check_draws
@@ -174,11 +175,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
         # The change has read the batches that it carries from the table that it drops.
         lost = lost or (isinstance(operation, Txn) and operation.table in dropped)
         if lost or any(
-            mine.table == operation.table
-            and (
-                _conflict(mine, operation, mine.table in declared)
-                or (isinstance(mine, AddRangeTombstone) and _retypes(operation, mine, base))
-            )
+            mine.table == operation.table and _conflict(mine, operation, mine.table in declared)
             for mine in wary
         ):
             raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
@@ -223,12 +220,14 @@ def check_head(
 def _check_columns(change: Change, base: Snapshot, head: Snapshot) -> None:
     written = {op.table for op in change.ops if isinstance(op, Written)}
     dropped = {op.table for op in change.ops if isinstance(op, DropTable)}
-    for table in map(TableId, sorted(written | dropped)):
+    ranged = {op.table for op in change.ops if isinstance(op, AddRangeTombstone)}
+    for table in map(TableId, sorted(written | dropped | ranged)):
         planned, current = base.tables.get(table), head.tables.get(table)
         if planned is None or current is None:
             continue
         fits = table not in written or fits_columns(change, planned, current)
         fits &= table not in dropped or keeps_meanings(change, planned, current)
+        fits &= table not in ranged or keeps_ranges(change, planned, current)
         if not fits or not fits_replacements(change, current):
             kind = ColumnConflictError if fits else ConflictError
             raise kind(
@@ -303,20 +302,6 @@ def _keeps_regions(change: AlterOperation, tombstone: AddRangeTombstone) -> bool
         return False
     kept = {field.id for field in change.table_schema.fields if not field.nullable}
     return all(side.column in kept for region in tombstone.regions for side in region)
-
-
-def _retypes(theirs: TableOperation, mine: AddRangeTombstone, base: Snapshot) -> bool:
-    """Return whether a concurrent change gives a column of my range tombstone another type.
-
-    A bound of the narrower type need not be one among the values of the wider type: `a < 3.5` of
-    whole numbers ends at 4.
-    """
-    if not isinstance(theirs, AlterSchema):
-        return False
-    before = {field.id: field.type for field in base.tables[TableId(mine.table)].schema.fields}
-    after = {field.id: field.type for field in theirs.table_schema.fields}
-    columns = {side.column for region in mine.regions for side in region}
-    return any(before.get(each) != after.get(each) for each in columns)
 
 
 def _conflict_error(

@@ -12,13 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.table.merge import MergeBuilder
-from colonnade.spark_ext.table.statements import (
-    Expression,
-    require_jar,
-    table_name,
-    write_values,
-)
-from colonnade.spark_ext.table.update import Update
+from colonnade.spark_ext.table.statements import Expression, assignments, table_name
 from colonnade.tableformat.statements.statement import RowCounts
 
 _Table = TypeVar("_Table", bound="RowMethods")
@@ -51,10 +45,6 @@ class RowMethods(ABC):
         writer = rows.write.format("colonnade").mode(mode).options(**options)
         return self._change(rows.sparkSession, lambda: writer.save(self.path))
 
-    def _replace_columns(self, update: Update) -> RowCounts | None:
-        """Run an update by replacing columns if that is cheaper; else return None."""
-        return None
-
     def alias(self: _Table, aliasName: str) -> _Table:
         """Return the same table under an alias for conditions, as in `t.id = s.id`."""
         named = copy(self)
@@ -80,17 +70,13 @@ class RowMethods(ABC):
         """Set columns of the rows where the condition is true; without a condition, of all rows.
 
         `set` maps names of columns to SQL text or Columns, which see the values before the update.
-        If most rows of a RowSet change, only the set columns are written. Runs again after
+        If most rows of a large RowSet change, only the set columns are written. Runs again after
         conflicts and raises errors as `delete` does.
         """
         writer = SqlWriter(self._spark)
-        values = write_values(writer, set)
-        where = None if condition is None else writer.write(condition, "A condition")
-        alias = None if self._alias is None else quoted(self._alias)
-        update = Update(table_name(self.path), alias, values, where, writer.arguments)
-        require_jar(self._spark, f"Changing rows of table {self.path}")
-        done = self._replace_columns(update)
-        return self._run(self._spark, update.text, writer.arguments) if done is None else done
+        values = assignments(writer, set)
+        text = f"UPDATE {self._named()} SET {values}{_where(writer, condition)}"
+        return self._run(self._spark, text, writer.arguments)
 
     def merge(self, source: DataFrame, condition: Expression) -> MergeBuilder:
         """Begin to describe a MERGE of the rows of `source`, matched by a condition.

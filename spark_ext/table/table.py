@@ -54,7 +54,6 @@ from colonnade.spark_ext.table.statements import (
     run_change,
     table_name,
 )
-from colonnade.spark_ext.table.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.design.generated import NewGenerated
 from colonnade.tableformat.table.epochs.restore_counts import Restored
@@ -337,12 +336,6 @@ class Table(RowMethods):
         require_session_options(spark, self._address, f"Changing rows of {self.path}")
         with joined(spark, self._spark):
             return run_change(spark, self._table, run)
-
-    def _replace_columns(self, update: Update) -> RowCounts | None:
-        if self._spark.conf.get(TRANSACTION, None) is not None:
-            return None
-        require_session_options(self._spark, self._address, f"Changing rows of {self.path}")
-        return update_columns(self._spark, self._table, update)
 
     def __repr__(self) -> str:
         return f"Table({self._table.path!r})"

@@ -13,7 +13,7 @@
     methods.py     the statements as methods, of a table and of a table in a transaction
     change.py      a statement becomes a change, which keeps what the table promises
     rerun.py       evaluate, commit, and evaluate again after a conflict
-    reported.py  update_job.py    what tasks of another engine did
+    reported.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote
 
 Statements write data but do not commit: a table commits one of them, a transaction commits many.

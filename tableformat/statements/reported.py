@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, PlainSerializer, model_validator
+from pydantic import BeforeValidator, model_validator
 from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.origins import NEW, RowOrigins
@@ -54,26 +54,12 @@ def decode_rows(text: object) -> FrozenBitMap:
 Rows = Annotated[FrozenBitMap, BeforeValidator(decode_rows)]
 
 
-def encode_rows(numbers: NDArray[np.int64]) -> str:
-    """Encode row numbers in the form of task reports."""
-    rows = BitMap(numbers)
-    rows.run_optimize()
-    return base64.b64encode(rows.serialize()).decode("ascii")
-
-
 def decode_origins_text(text: object) -> bytes:
     """Decode the origins of a RowSet that a task reported. Raises ValueError."""
     return base64.b64decode(str(text), validate=True)
 
 
-def encode_origins_text(origins: bytes) -> str:
-    """Encode the origins of a RowSet in the form of task reports."""
-    return base64.b64encode(origins).decode("ascii")
-
-
-EncodedOrigins = Annotated[
-    bytes, BeforeValidator(decode_origins_text), PlainSerializer(encode_origins_text)
-]
+EncodedOrigins = Annotated[bytes, BeforeValidator(decode_origins_text)]
 
 
 class TaskReport(Model, arbitrary_types_allowed=True):
@@ -82,12 +68,6 @@ class TaskReport(Model, arbitrary_types_allowed=True):
     rowsets: tuple[RowSetEntry, ...]
     deleted: dict[RowSetNumber, Rows] = {}
     origins: tuple[EncodedOrigins | None, ...] | None = None
-
-    @classmethod
-    def of(cls, rowsets: tuple[RowSetEntry, ...], origins: Mapping[str, RowOrigins]) -> TaskReport:
-        """Return the report of a task that wrote RowSets; `origins` are by their objects."""
-        data = (origins[each.object].encoded() for each in rowsets)
-        return cls.model_construct(rowsets=rowsets, origins=tuple(data))
 
     @model_validator(mode="after")
     def _fits(self) -> TaskReport:
@@ -133,7 +113,6 @@ def reported_statement(
     read: TableRead,
     keys: Sequence[str] | None = None,
     replaced: Sequence[FilledRowSet] = (),
-    parameters: Mapping[str, str] | None = None,
 ) -> Statement:
     """Return what tasks did to a table, which all of them read at one epoch, as one statement.
 
@@ -173,7 +152,6 @@ def reported_statement(
             for entry, origins in zip(report.rowsets, report.row_origins(), strict=True)
         },
         inserted=inserted,
-        parameters=parameters,
     )
 
 

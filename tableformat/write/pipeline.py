@@ -146,13 +146,3 @@ def whole_rows(target: WriteTarget) -> RowPipeline:
         generate=partial(filled_rows, generations=generations),
         check=partial(checked_rows, rules=rules),
     )
-
-
-def moved_rows(target: WriteTarget) -> RowPipeline:
-    """Return the steps of rows that replace others and keep the values of identity columns.
-
-    Raises InvalidInputError as `new_rows`.
-    """
-    rows = whole_rows(target)
-    conform = partial(conform_batches, schema=target.table_schema, text=target.invalid_text)
-    return RowPipeline(target=target, conform=conform, generate=rows.generate, check=rows.check)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from colonnade.spark_ext.executors import run_in_task, run_on_rows
+from colonnade.spark_ext.executors import run_in_task
 from colonnade.tableformat.jobs import Stop
 
 SPARK_EXT = Path(__file__).parent.parent.parent / "spark_ext"
@@ -27,20 +25,9 @@ def wait_long(file: str) -> str:
     return "done"
 
 
-def count_rows(job: str, batches: Iterator[pa.RecordBatch]) -> str:
-    return f"{job} {sum(batch.num_rows for batch in batches)}"
-
-
 def test_only_one_module_starts_tasks() -> None:
     starts = [p.name for p in SPARK_EXT.rglob("*.py") if STARTS_TASKS.search(p.read_text())]
     assert starts == ["executors.py"]
-
-
-@pytest.mark.spark
-def test_each_partition_of_a_query_is_the_share_of_one_task(spark: SparkSession) -> None:
-    assert run_on_rows(spark.range(0, 10, 1, 3), count_rows, "job") == ["job 3", "job 3", "job 4"]
-    # A task without rows reports, too.
-    assert run_on_rows(spark.range(0, 2, 1, 3), count_rows, "job") == ["job 0", "job 1", "job 1"]
 
 
 @pytest.mark.spark

@@ -12,14 +12,12 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.state.view import View
 from colonnade.manifests.store import StoreAddress, address
 from colonnade.tableformat.compaction.job import CompactionJob, plan_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.update_job import UpdateJob, run_update
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.job import Unit, VerifyJob, plan_jobs
 from colonnade.tableformat.verify.rowset_check import check_job
@@ -51,7 +49,7 @@ def planned() -> tuple[ArrowTable, Location, WriteJob]:
     return table, location, plan_write(location, table._refresh(), "append")
 
 
-def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
+def every_job() -> list[WriteJob | CompactionJob | VerifyJob]:
     table, _, write = planned()
     base, log = table._refresh(), table._log
     plan = table.optimize().option("min-rowsets", 2).plan()
@@ -61,11 +59,10 @@ def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
         write,
         plan_job(log, base, plan, group),
         *plan_jobs(log.store.address, 4, units, 1),
-        UpdateJob(write=write, view=View.stored(table._state), columns=(1,), rowsets=()),
     ]
 
 
-def run_sent(job: WriteJob | CompactionJob | VerifyJob | UpdateJob) -> None:
+def run_sent(job: WriteJob | CompactionJob | VerifyJob) -> None:
     """Run a job as another process does: from its JSON."""
     text = job.to_json() if isinstance(job, CompactionJob) else job.model_dump_json()
     sent = type(job).model_validate_json(text)
@@ -74,15 +71,13 @@ def run_sent(job: WriteJob | CompactionJob | VerifyJob | UpdateJob) -> None:
         assert commit_written(sent, entries).epoch > sent.base
     elif isinstance(sent, CompactionJob):
         assert run_job(sent).outputs
-    elif isinstance(sent, VerifyJob):
-        assert check_job(sent).findings == ()
     else:
-        assert run_update(sent, []).moved.rowsets == ()
+        assert check_job(sent).findings == ()
 
 
 def test_every_kind_of_job_runs_from_its_json_with_the_options_of_its_store() -> None:
     jobs = every_job()
-    assert {type(job) for job in jobs} == {WriteJob, CompactionJob, VerifyJob, UpdateJob}
+    assert {type(job) for job in jobs} == {WriteJob, CompactionJob, VerifyJob}
     for job in jobs:
         run_sent(job)
 
@@ -91,7 +86,7 @@ def test_a_job_needs_its_address_where_the_options_are_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     jobs = every_job()
-    place = jobs[0].address  # type: ignore[union-attr]
+    place = jobs[0].address
     sent = pickle.dumps(place)
     monkeypatch.setattr(address._REGISTRY, "_held", {})
     for job in jobs:

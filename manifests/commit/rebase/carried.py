@@ -13,6 +13,7 @@ from pyroaring import FrozenBitMap
 from colonnade.manifests.checkpoint.reader import read_entry_segment_objects
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_epoch
+from colonnade.manifests.commit.identity_draws import after_own_draws
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.reads import check_reads
 from colonnade.manifests.commit.rebase.replaced_rows import (
@@ -103,11 +104,12 @@ class Carried:
         """
         check_epoch(self.change, self.base, theirs)
         check_vacuum(self.change, self.base, theirs, self._listed(theirs))
+        change = after_own_draws(self.change, theirs)
+        carried = self if change is self.change else replace(self, change=change)
         if before is None:
-            return self
+            return carried
         check_reads(self.change, self.base, before, theirs, self.log)
         check_tombstones(self.change, self.base, before, theirs, self.log)
-        carried = self
         for operation, first_id in numbered(before, theirs):
             if isinstance(operation, Vacuum):
                 self.writer.forget(frozenset(operation.victims))

@@ -11,7 +11,6 @@ import orjson
 import pyarrow as pa
 import pytest
 from pydantic import ValidationError
-from pyroaring import BitMap
 
 import colonnade
 from colonnade import ConflictError, InvalidInputError, RepeatedMatchError
@@ -27,6 +26,7 @@ from colonnade.tableformat.statements.reported import TaskReport, decode_report,
 from colonnade.tableformat.statements.statement import Statement, write_batches
 from colonnade.tableformat.write.run import encode_entries
 from tests.log_samples import entry
+from tests.task_reports import encode_rows
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 
@@ -58,7 +58,7 @@ class World:
         )
         message: dict[str, object] = {
             "rowsets": orjson.Fragment(encode_entries(entries)),
-            "deleted": {str(n): text(each) for n, each in (deleted or {}).items()},
+            "deleted": {str(n): encode_rows(each) for n, each in (deleted or {}).items()},
         }
         if origins is not None:
             message["origins"] = [origins_text(origins)]
@@ -76,10 +76,6 @@ class World:
     def ids(self) -> list[int | None]:
         self.table.refresh()
         return sorted(self.table.scan(["id"]).to_arrow()["id"].to_pylist(), key=str)
-
-
-def text(numbers: set[int]) -> str:
-    return base64.b64encode(BitMap(numbers).serialize()).decode()
 
 
 def origins_text(origins: Sequence[tuple[int, int] | None]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -172,78 +173,41 @@ def test_an_impossible_call_is_refused_and_nothing_changes(
     assert rows.shell.sql("SHOW VIEWS LIKE 'colonnade_source*'") == []
 
 
-WIDE = ", ".join(f"rand({i}) AS c{i}" for i in range(8))
-
-
-def test_an_update_of_most_rows_writes_the_columns_that_it_sets(rows: Rows) -> None:
-    """Where few rows change, or a value is cast as only UPDATE does, rows move as ever."""
+@pytest.fixture
+def wide(rows: Rows) -> Iterator[Rows]:
+    """Rows of ten columns. An update replaces columns however few bytes that saves."""
+    columns = ", ".join(f"rand({i}) AS c{i}" for i in range(8))
     rows.shell.sql(f"DROP TABLE {TABLE}")
     rows.shell.sql(
-        f"CREATE TABLE {TABLE} AS SELECT id, CAST(id AS STRING) AS s, {WIDE} FROM range(6000)"
+        f"CREATE TABLE {TABLE} AS SELECT id, CAST(id AS STRING) AS s, {columns} FROM range(6000)"
     )
-    rows.run("delete('id < 3')")
-    rows.shell.sql(f"CACHE TABLE {TABLE}")
-    done = rows.run("alias('t').update('t.id >= 100', {'c1': 'id', 's': 'upper(t.s)'})")
+    rows.shell.sql("SET spark.colonnade.replaceColumnsBytes = 0")
+    yield rows
+    rows.shell.sql("RESET spark.colonnade.replaceColumnsBytes")
+
+
+def test_an_update_of_most_rows_writes_the_columns_that_it_sets(wide: Rows) -> None:
+    wide.run("delete('id < 3')")
+    wide.shell.sql(f"CACHE TABLE {TABLE}")
+    done = wide.run("alias('t').update('t.id >= 100', {'c1': 'id', 's': 'upper(t.s)'})")
     assert done["rows_updated"] == 5900
     assert done["rowsets_in_place"] == done["rowsets_touched"] > 0
     assert done["bytes_in_place"] < 100_000
-    assert rows.shell.sql(f"SELECT count(*) FROM {TABLE} WHERE c1 = id") == [[5900]]
-    rows.shell.run("spark.catalog.clearCache()")
+    assert wide.shell.sql(f"SELECT count(*) FROM {TABLE} WHERE c1 = id") == [[5900]]
+    wide.shell.run("spark.catalog.clearCache()")
     found = f"SELECT count(*), count_if(c1 = id), min(c1) < 1, max(c1) FROM {TABLE}"
-    assert rows.shell.sql(found) == [[5997, 5900, True, 5999.0]]
-    assert "rowsets_in_place" not in rows.run("update('id % 100 = 7', {'c2': '2'})")
-    assert "rowsets_in_place" not in rows.run("update(set={'c2': '1', 'c3': 'DEFAULT'})")
-    assert rows.run("update(set={'c2': F.lit(None), 'C4': 'c1'})")["rows_updated"] == 5997
+    assert wide.shell.sql(found) == [[5997, 5900, True, 5999.0]]
+    assert "rowsets_in_place" not in wide.run("update('id % 100 = 7', {'c2': '2'})")
+    assert wide.run("update(set={'c2': '1', 'c3': 'DEFAULT'})")["rowsets_in_place"] > 0
+    assert wide.run("update(set={'c2': F.lit(None), 'C4': 'c1'})")["rows_updated"] == 5997
     found = f"SELECT count(c2), count_if(c4 <=> c1), count(c3) FROM {TABLE}"
-    assert rows.shell.sql(found) == [[0, 5997, 0]]
-    assert "CANNOT_SAFELY_CAST" in rows.refusal("update(set={'c2': \"'7'\"})")
+    assert wide.shell.sql(found) == [[0, 5997, 0]]
+    assert "CANNOT_SAFELY_CAST" in wide.refusal("update(set={'c2': \"'7'\"})")
 
 
-def test_an_update_in_place_that_met_another_one_runs_again(rows: Rows) -> None:
-    rows.shell.sql(f"DROP TABLE {TABLE}")
-    rows.shell.sql(f"CREATE TABLE {TABLE} AS SELECT id, 0.0D AS v, {WIDE} FROM range(6000)")
-    rows.meddle("update({'v': '5'}, 'id = 3 AND v < 5') if id == 3 else None")
-    done = rows.run("update('id > 2 AND (id <> 3 OR meddle(id))', {'v': 'v + 1'})")
-    assert done["rows_updated"] == 5997
-    assert rows.values()[3] == 6.0
-
-
-def test_an_update_in_place_that_met_a_wider_type_sets_values_of_that_type(rows: Rows) -> None:
-    rows.shell.sql(f"DROP TABLE {TABLE}")
-    rows.shell.sql(f"CREATE TABLE {TABLE} AS SELECT id, 1 AS v, {WIDE} FROM range(6000)")
-    # Python functions are called for all rows of a batch, whatever stands before them.
-    rows.meddle("alter(colonnade.WidenColumn(('v',), 'long'))", at=3)
-    done = rows.run("update('id > 2 AND (id <> 3 OR meddle(id))', {'v': 'v + 3000000000L'})")
-    assert (done["rows_updated"], done["rowsets_in_place"] > 0) == (5997, True)
-    assert rows.shell.sql(f"SELECT v, count(*) FROM {TABLE} GROUP BY v ORDER BY v") == [
-        [1, 3],
-        [3_000_000_001, 5997],
-    ]
-
-
-COUNTED_ANEW = """
-from unittest.mock import patch
-from colonnade.spark_ext.table import update
-
-real, tries = update._Work._run, []
-
-def other_rows_at_first(self, job, epoch):
-    tries.append(epoch)
-    if len(tries) == 1:
-        raise update.other_rows_error(job, 0)
-    return real(self, job, epoch)
-
-with patch.object(update._Work, "_run", other_rows_at_first):
-    done = colonnade.Table.forName(spark, table).update("id > 2", {"v": "1"})
-assert (done.rows_updated, done.rowsets_in_place, len(tries)) == (5997, 1, 2), done
-"""
-
-
-def test_an_update_in_place_is_counted_again_where_other_rows_met_its_condition(
-    rows: Rows,
-) -> None:
-    rows.shell.sql(f"DROP TABLE {TABLE}")
-    rows.shell.sql(f"CREATE TABLE {TABLE} AS SELECT id, 0.0D AS v, {WIDE} FROM range(6000)")
-    names = f"{{'spark': spark, 'colonnade': colonnade, 'table': {TABLE!r}}}"
-    rows.shell.run(f"exec({COUNTED_ANEW!r}, {names})")
-    assert rows.shell.sql(f"SELECT sum(v) FROM {TABLE}") == [[5997.0]]
+def test_updates_in_place_at_once_run_again_until_each_of_them_counts(wide: Rows) -> None:
+    wide.run("update(set={'c1': '0'})")
+    pool = "__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(3)"
+    update = f"{wide.table}.update(set={{'c1': 'c1 + 1'}}).rowsets_in_place"
+    assert all(wide.shell.run(f"[*{pool}.map(lambda n: {update}, range(3))]"))
+    assert wide.shell.sql(f"SELECT DISTINCT c1 FROM {TABLE}") == [[3.0]]

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -25,9 +24,9 @@ from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import metadata
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import rows, writes
-from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import encode_entries, write_rows
+from tests.task_reports import encode_rows
 
 SCHEMA = json.dumps(
     {
@@ -212,7 +211,7 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     where = [{"op": "CAST", "args": []}]
     arguments = written(planned(path, overwrite=True, where=where))
     report: dict[str, Any] = {"rowsets": [], "origins": []}
-    found = json.dumps({**report, "deleted": {"0": encode_rows(np.array([1]))}})
+    found = json.dumps({**report, "deleted": {"0": encode_rows([1])}})
     late = {**arguments, "overwritten": [found], "filters": where}
     assert rows.commit_overwrite(late)["epoch"] == 2
     assert rows.commit_overwrite(late)["epoch"] == 2, "sent again it lands once"

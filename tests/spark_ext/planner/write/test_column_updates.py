@@ -24,12 +24,12 @@ from colonnade.spark_ext.planner.write import column_updates, rows
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.replaced_columns import WritePlace, write_replacement
 from tests.spark_ext.planner.catalog.test_databases import planned
 from tests.spark_ext.planner.write.test_rows import outlive
+from tests.task_reports import encode_rows
 
 COUNT = 3000
 

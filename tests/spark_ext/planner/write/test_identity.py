@@ -25,7 +25,7 @@ from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
-from colonnade.tableformat.write.pipeline import moved_rows
+from colonnade.tableformat.write.pipeline import new_rows
 from colonnade.tableformat.write.run import encode_entries, write_through
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -182,7 +182,7 @@ def entries(planned: str, *ids: int) -> tuple[RowSetEntry, ...]:
     rows = pa.table({"id": pa.array(ids, pa.int64()), "v": ["x"] * len(ids)})
     job = WriteJob.model_validate_json(planned)
     store = open_store(job.address)
-    return write_through(moved_rows(job.target), rows.to_batches(), store, job.job_id)
+    return write_through(new_rows(job.target, None), rows.to_batches(), store, job.job_id)
 
 
 @pytest.mark.parametrize("given", [2, 3, 50])

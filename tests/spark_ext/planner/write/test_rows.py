@@ -5,7 +5,6 @@ A statement that is sent again is never called failed if its commit has landed.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -14,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyroaring import BitMap
 
 import colonnade
 from colonnade.manifests.errors import (
@@ -37,6 +35,7 @@ from colonnade.spark_ext.planner.state.unsent import Unsent
 from colonnade.spark_ext.planner.write import base, commits, deletes, rows, writes
 from tests.faults import Fault, FaultyStore
 from tests.spark_ext.planner.catalog.test_databases import ids, planned, written
+from tests.task_reports import encode_rows
 
 ID = {"column": ["id"]}
 
@@ -74,7 +73,7 @@ def deletion(path: Path, *filters: dict[str, Any], **said: str) -> dict[str, Any
 
 
 def message(deleted: dict[int, list[int]]) -> str:
-    bitmaps = {n: base64.b64encode(BitMap(r).serialize()).decode() for n, r in deleted.items()}
+    bitmaps = {n: encode_rows(r) for n, r in deleted.items()}
     return json.dumps({"rowsets": [], "deleted": bitmaps, "origins": []})
 
 

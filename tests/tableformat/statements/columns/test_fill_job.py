@@ -29,12 +29,12 @@ from colonnade.tableformat.statements.columns.fill_job import (
     leave_to_engine,
 )
 from colonnade.tableformat.statements.columns.written_columns import encode_rowsets, task_rowsets
-from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.table.computed_columns import NewColumn
 from colonnade.tableformat.types.input.column_types import as_column
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.replaced_columns import WritePlace
 from tests.tableformat.statements.tables import another, filled, rows
+from tests.task_reports import encode_rows
 
 
 def planned(table: ArrowTable) -> tuple[FillJob, FillPlan]:
@@ -74,7 +74,7 @@ def written(table: ArrowTable, job: FillJob, plan: FillPlan, rowset: LiveRowSet)
         "rowset": rowset.id,
         "stored": {key: value for key, value in stored.items() if value is not None},
         "rows": len(live),
-        "changed": {str(rowset.id): encode_rows(pa.array(live).to_numpy())},
+        "changed": {str(rowset.id): encode_rows(live)},
     }
     return json.dumps([report])
 

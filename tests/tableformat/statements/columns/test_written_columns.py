@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import pyarrow as pa
 import pytest
 from pyroaring import BitMap
 
@@ -21,11 +20,11 @@ from colonnade.tableformat.statements.columns.written_columns import (
     encode_rowsets,
     task_rowsets,
 )
-from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.replaced_columns import WritePlace, write_replacement
 from tests.tableformat.statements.tables import filled
+from tests.task_reports import encode_rows
 
 
 def planned(table: ArrowTable) -> WriteJob:
@@ -61,7 +60,7 @@ def report(
                 "rowset": rowset.id,
                 "stored": {key: value for key, value in stored.items() if value is not None},
                 "rows": len(changed),
-                "changed": {str(rowset.id): encode_rows(pa.array(changed).to_numpy())},
+                "changed": {str(rowset.id): encode_rows(changed)},
             }
         ]
     )
