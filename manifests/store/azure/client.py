@@ -12,15 +12,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-import requests
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import ClientSecretCredential, DefaultAzureCredential
 from azure.storage.blob import ContainerClient
-from requests.adapters import HTTPAdapter
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.azure.failures import classify
 from colonnade.manifests.store.azure.settings import AzureSettings
+from colonnade.manifests.store.bucket import http
 from colonnade.manifests.store.bucket.clients import Clients
 from colonnade.manifests.store.bucket.patience import Patience
 
@@ -65,15 +64,10 @@ client_of = Clients(AzureClient).of
 
 
 def _container(settings: AzureSettings) -> Any:
-    session = requests.Session()
-    # Without this, a file .netrc would replace the credentials.
-    session.auth = lambda request: request
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=2 * settings.parallel, max_retries=0))
     connect_s, read_s = settings.timeouts_s
     common: dict[str, Any] = {
         "transport": RequestsTransport(
-            session=session,
+            session=http.session(2 * settings.parallel),
             session_owner=False,
             connection_timeout=connect_s,
             read_timeout=read_s,

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from azure.core import exceptions as azure
 
-from colonnade.manifests.store.bucket.failure import Failure, busy, refused
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure, busy, refused
 from colonnade.manifests.store.transient import may_pass
-
-TAKEN = 412
-"""The status of a Failure that says that a name is taken. Azure itself answers 409 or 412."""
 
 _REFUSED = 409
 _IS_TAKEN = {"BlobAlreadyExists", "ConditionNotMet", "TargetConditionNotMet"}
@@ -58,16 +55,16 @@ def classify(operation: str, error: Exception) -> Failure | None:
             "the credentials are missing, malformed, or could not be fetched; check account_key,"
             " sas_token or credential, or run 'az login'"
         )
-        return _unanswered(error, reason, arrived=False, passing=False, silent=False)
+        return Failure(reason, error, bare=True)
     if isinstance(error, azure.ServiceRequestError):
         reason = "the certificate is not trusted" if "SSL" in _cause(error) else _UNREACHABLE
-        return _unanswered(error, reason, arrived=False, passing=True, silent=True)
+        return Failure(reason, error, passing=True, silent=True)
     if isinstance(error, azure.ServiceResponseTimeoutError) or "Timeout" in _cause(error):
         reason = "the server did not answer in time"
-        return _unanswered(error, reason, arrived=True, passing=True, silent=True)
+        return Failure(reason, error, arrived=True, passing=True, silent=True)
     if isinstance(error, azure.AzureError) or may_pass(error):
         reason = "the server closed the connection without a whole answer"
-        return _unanswered(error, reason, arrived=True, passing=True, silent=False)
+        return Failure(reason, error, arrived=True, passing=True)
     return None
 
 
@@ -76,14 +73,14 @@ def refusal(operation: str, status: int, code: str, error: Exception) -> Failure
     taken = code in _IS_TAKEN
     passing = not taken and (code in _PASSING or status in (408, 429, 500, 502, 503, 504))
     return Failure(
-        reason=_reason(operation, status, code, passing),
-        # Other conditions, such as those of leases, have the same status, and take no name.
+        _reason(operation, status, code, passing),
+        error,
+        # Azure answers 409 or 412 for a taken name. Other conditions, such as those of leases,
+        # have the same status, and take no name.
         status=TAKEN if taken else _REFUSED if status == TAKEN else status,
         absent=status == 404 and code not in _SENTENCES,
         arrived=passing or status < 400,
         passing=passing,
-        silent=False,
-        error=error,
         bare=status == 401,
     )
 
@@ -101,13 +98,6 @@ def _reason(operation: str, status: int, code: str, passing: bool) -> str:
     if status == 403:
         return f"permission denied; the credentials need {_ROLES[operation]}"
     return busy(status) if passing else refused(status, code)
-
-
-def _unanswered(
-    error: Exception, reason: str, *, arrived: bool, passing: bool, silent: bool
-) -> Failure:
-    bare = isinstance(error, azure.ClientAuthenticationError) and not passing
-    return Failure(reason, None, False, arrived, passing, silent, error, bare)
 
 
 def _cause(error: Exception) -> str:

@@ -6,8 +6,6 @@ Spec: docs/spec/store.md#buckets
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from colonnade.manifests.store.azure.client import AzureClient
@@ -21,6 +19,7 @@ from colonnade.manifests.store.bucket.requests import (
     Head,
     Kept,
     ListingPage,
+    ms_of,
 )
 
 _PAGE = 5000
@@ -63,7 +62,7 @@ class AzureRequests(BucketRequests):
 
     def head(self, key: str) -> Head:
         found: Any = self._client.send("read", lambda: self._blob(key).get_blob_properties())
-        return Head(found.size, _ms(found.last_modified))
+        return Head(found.size, ms_of(found.last_modified))
 
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:
         def request() -> None:
@@ -98,7 +97,7 @@ class AzureRequests(BucketRequests):
             ).by_page(continuation_token=after)
             # Accounts with folders list these, too.
             found = [
-                ObjectInfo(each.name, each.size, _ms(each.last_modified))
+                ObjectInfo(each.name, each.size, ms_of(each.last_modified))
                 for each in next(pages, ())
                 if (each.metadata or {}).get("hdi_isfolder") != "true"
             ]
@@ -117,14 +116,10 @@ class AzureRequests(BucketRequests):
             next(pages, None)
 
         self._client.send("list", request)
-        return _ms(parsedate_to_datetime(dates[0]))
+        return ms_of(dates[0])
 
     def upload(self, key: str) -> AzureUpload:
         return AzureUpload(self._client, key)
 
     def _blob(self, key: str) -> Any:
         return self._client.container.get_blob_client(key)
-
-
-def _ms(date: datetime) -> int:
-    return round(date.timestamp() * 1000)

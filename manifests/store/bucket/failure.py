@@ -5,14 +5,17 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from colonnade.manifests.errors import NotFoundError, StoreError
+
+TAKEN = 412
+"""The status of a failure that says that a name is taken, whatever the server's own status is."""
 
 
 @dataclass(eq=False)
 class Failure(Exception):
-    """One failed request.
+    """One failed request, and the error of its client.
 
     `reason` ends a sentence, and holds no text of the server or of the client. `status` is that of
     the answer, None without one. `absent` says that the object does not exist. `arrived` says
@@ -22,12 +25,13 @@ class Failure(Exception):
     """
 
     reason: str
-    status: int | None
-    absent: bool
-    arrived: bool
-    passing: bool
-    silent: bool
     error: Exception
+    _: KW_ONLY
+    status: int | None = None
+    absent: bool = False
+    arrived: bool = False
+    passing: bool = False
+    silent: bool = False
     bare: bool = False
 
     def translate(self, location: str, verb: str) -> NotFoundError | StoreError:

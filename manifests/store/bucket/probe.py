@@ -14,7 +14,7 @@ from functools import partial
 
 from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.object_names import epoch_name
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 from colonnade.manifests.store.bucket.requests import BucketRequests
 from colonnade.manifests.store.side_by_side import side_by_side
 
@@ -62,7 +62,7 @@ def _put(bucket: BucketRequests, key: str, url: str) -> bool:
     try:
         bucket.patience.patiently(partial(bucket.put, key, token, if_absent=True))
     except Failure as failure:
-        if failure.status == 412:
+        if failure.status == TAKEN:
             read = partial(bucket.read, key, lambda size: None)
             return bucket.patience.call(read, url, "read") == token
         if failure.status in _NO_SUPPORT:

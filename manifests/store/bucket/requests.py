@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from colonnade.manifests.store.base import Data, ObjectInfo
@@ -15,6 +17,12 @@ from colonnade.manifests.store.bucket.upload import Upload
 
 CheckSize = Callable[[int], None]
 """Takes the size of an object in bytes. Raises an error if it is too large to be read."""
+
+
+def ms_of(date: datetime | str) -> int:
+    """Return a date, or the text of one in a header of HTTP, in ms since 1970 UTC."""
+    found = parsedate_to_datetime(date) if isinstance(date, str) else date
+    return round(found.timestamp() * 1000)
 
 
 class Head(NamedTuple):

@@ -20,7 +20,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number, needs_log
 from colonnade.manifests.store.address import StoreAddress
 from colonnade.manifests.store.base import Data, ObjectInfo, ObjectWriter, PutOutcome
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 from colonnade.manifests.store.bucket.probe import probe_once
 from colonnade.manifests.store.bucket.requests import BucketRequests
 from colonnade.manifests.store.bucket.upload import UploadWriter
@@ -139,9 +139,9 @@ class BucketStore(ObjectStore):
         try:
             bucket.patience.patiently(attempt)
         except Failure as failure:
-            if failure.status == 412 or arrived:
+            if failure.status == TAKEN or arrived:
                 self._turns.seen(name, created=False)
-            if failure.status == 412:
+            if failure.status == TAKEN:
                 return PutOutcome.EXISTS
             if arrived:
                 return PutOutcome.UNKNOWN

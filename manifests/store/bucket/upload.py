@@ -21,7 +21,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.store.base import Data, ObjectWriter
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 from colonnade.manifests.store.bucket.patience import Patience
 
 MARK = "colonnade-write"
@@ -144,7 +144,7 @@ class UploadWriter(ObjectWriter):
         try:
             self._upload.patience.patiently(self._upload.begin)
         except Failure as failure:
-            if failure.status == 412:
+            if failure.status == TAKEN:
                 raise AlreadyExistsError(f"{self._location} exists already.") from failure.error
             raise failure.refuse(self._location) from failure.error
 
@@ -169,8 +169,8 @@ class UploadWriter(ObjectWriter):
                 request()
             except Failure as failure:
                 # An answer 404 to a repeated request means that the upload has ended, one way or
-                # the other, and 412 may be met by an own first try.
-                if failure.arrived or failure.status == 412:
+                # the other, and a taken name may be met by an own first try.
+                if failure.arrived or failure.status == TAKEN:
                     arrived = True
                 raise
 
@@ -179,7 +179,7 @@ class UploadWriter(ObjectWriter):
         except Failure as failure:
             if arrived and self._is_there(failure):
                 return
-            if failure.status == 412:
+            if failure.status == TAKEN:
                 raise AlreadyExistsError(f"{self._location} exists already.") from failure.error
             raise failure.refuse(self._location) from failure.error
 

@@ -20,14 +20,14 @@ def classify(error: Exception) -> Failure | None:
     passing = not absent and may_pass(error)
     # The text of an error may hold a signed URL. The sentence names its class alone.
     return Failure(
-        reason=_reason(error, absent, passing),
+        _reason(error, absent, passing),
+        error,
         status=status_of(error),
         absent=absent,
         # Nobody knows what an earlier request of the file system has done.
         arrived=True,
         passing=passing,
         silent=isinstance(error, TimeoutError) or "Timeout" in type(error).__name__,
-        error=error,
     )
 
 

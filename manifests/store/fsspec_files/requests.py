@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.store.base import Data, ObjectInfo
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
@@ -36,8 +36,6 @@ T = TypeVar("T")
 
 _DATES = ("LastModified", "last_modified", "mtime", "created")
 """The names under which classes of fsspec say when a file was last written."""
-
-_TAKEN = 412
 
 
 class FsspecRequests(BucketRequests):
@@ -79,8 +77,7 @@ class FsspecRequests(BucketRequests):
     def head(self, key: str) -> Head:
         found = self._ask(lambda files: files.info(key))
         if found.get("type") == "directory":
-            error = FileNotFoundError(key)
-            raise Failure("it is a folder", 404, True, False, False, False, error)
+            raise Failure("it is a folder", FileNotFoundError(key), status=404, absent=True)
         return Head(int(found["size"]), _date_ms(found))
 
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:
@@ -99,9 +96,8 @@ class FsspecRequests(BucketRequests):
         if failed is None and found == body:
             return
         if found is not None:
-            raise Failure("the name is taken", _TAKEN, False, True, False, False, FileExistsError())
-        gone = Failure("it is gone", None, False, True, False, False, FileNotFoundError())
-        raise failed or gone
+            raise Failure("the name is taken", FileExistsError(), status=TAKEN, arrived=True)
+        raise failed or Failure("it is gone", FileNotFoundError(), arrived=True)
 
     def remove(self, key: str) -> None:
         self.require_class()

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 from colonnade.manifests.store.bucket.upload import Upload
 from colonnade.manifests.store.fsspec_files.classes import WritingClass
 from colonnade.manifests.store.fsspec_files.client import FsspecClient
@@ -98,7 +98,7 @@ class FsspecUpload(Upload):
                 if unknown.absent:
                     raise replace(failure, absent=False) from failure.error
                 raise
-            raise replace(failure, status=412, passing=False) from failure.error
+            raise replace(failure, status=TAKEN, passing=False) from failure.error
 
     def _once(self, request: Callable[[], T]) -> T:
         """Make a request that cannot be repeated, because the file has gone on."""

@@ -22,10 +22,11 @@ from google.auth.credentials import Credentials
 from google.auth.transport.requests import Request
 from google.oauth2.credentials import Credentials as TokenCredentials
 from google.oauth2.service_account import Credentials as ServiceCredentials
-from requests.adapters import HTTPAdapter
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.bucket import http
 from colonnade.manifests.store.bucket.clients import Clients
+from colonnade.manifests.store.bucket.http import body_of
 from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.gcs.failures import RefusedError, classify
 from colonnade.manifests.store.gcs.settings import GcsSettings
@@ -37,15 +38,6 @@ _CLOSED = 499
 
 _SHOWN = 4096
 """Bytes of an error's answer that are looked at."""
-
-
-def body_of(answer: requests.Response) -> bytes:
-    """Return the body of an answer. Raises: ConnectionError if it is shorter than it says."""
-    body: bytes = answer.content
-    said = answer.headers.get("Content-Length")
-    if said is not None and "Content-Encoding" not in answer.headers and int(said) != len(body):
-        raise ConnectionError("The answer was cut.")
-    return body
 
 
 def json_of(answer: requests.Response) -> dict[str, Any]:
@@ -62,8 +54,8 @@ class GcsClient(Patience):
         self.settings = settings
         self._lock = threading.Lock()
         self._credentials: Credentials | None = None
-        self._session = _session(2 * settings.parallel)
-        self._renewal = partial(Request(_session(4)), timeout=settings.timeouts_s[1])
+        self._session = http.session(2 * settings.parallel)
+        self._renewal = partial(Request(http.session(4)), timeout=settings.timeouts_s[1])
 
     def send(
         self,
@@ -128,15 +120,6 @@ client_of = Clients(GcsClient).of
 def _check(answer: requests.Response) -> None:
     if answer.status_code >= 400 and answer.status_code != _CLOSED:
         raise RefusedError(answer.status_code, next(answer.iter_content(_SHOWN), b""))
-
-
-def _session(connections: int) -> requests.Session:
-    session = requests.Session()
-    # Without this, a file .netrc would replace the token.
-    session.auth = lambda request: request
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=connections, max_retries=0))
-    return session
 
 
 def _load(settings: GcsSettings, request: Callable[..., Any]) -> Credentials:

@@ -10,9 +10,9 @@ from typing import Any
 
 import requests
 from google.auth import exceptions as google
-from urllib3.exceptions import MaxRetryError, NewConnectionError
 
 from colonnade.manifests.store.bucket.failure import Failure, busy, refused
+from colonnade.manifests.store.bucket.http import is_unconnected
 from colonnade.manifests.store.transient import may_pass
 
 _PERMISSIONS = {
@@ -72,17 +72,17 @@ def classify(operation: str, error: Exception) -> Failure | None:
     for kind, passing, reason in _NEVER_SENT:
         if isinstance(error, kind):
             silent = isinstance(error, requests.exceptions.ConnectTimeout)
-            return _unanswered(error, reason, arrived=False, passing=passing, silent=silent)
-    if _is_unconnected(error):
-        return _unanswered(error, _UNREACHABLE, arrived=False, passing=True, silent=True)
+            bare = isinstance(error, google.GoogleAuthError) and not passing
+            return Failure(reason, error, passing=passing, silent=silent, bare=bare)
+    if is_unconnected(error):
+        return Failure(_UNREACHABLE, error, passing=True, silent=True)
     if isinstance(error, requests.exceptions.Timeout):
         reason = "the server did not answer in time"
-        return _unanswered(error, reason, arrived=True, passing=True, silent=True)
+        return Failure(reason, error, arrived=True, passing=True, silent=True)
     if may_pass(error):
         reason = "the server closed the connection without an answer"
-        return _unanswered(error, reason, arrived=True, passing=True, silent=False)
-    reason = f"the request failed ({type(error).__name__})"
-    return _unanswered(error, reason, arrived=True, passing=False, silent=False)
+        return Failure(reason, error, arrived=True, passing=True)
+    return Failure(f"the request failed ({type(error).__name__})", error, arrived=True)
 
 
 def _refusal(operation: str, error: RefusedError) -> Failure:
@@ -91,13 +91,12 @@ def _refusal(operation: str, error: RefusedError) -> Failure:
     # Only a request about one object can be answered by the absence of that object.
     about_object = operation in ("read", "remove") and not error.names_bucket
     return Failure(
-        reason=_reason(operation, error, passing),
+        _reason(operation, error, passing),
+        error,
         status=status,
         absent=status == 404 and about_object,
         arrived=passing,
         passing=passing,
-        silent=False,
-        error=error,
         bare=status == 401,
     )
 
@@ -112,18 +111,6 @@ def _reason(operation: str, error: RefusedError, passing: bool) -> str:
     if error.status == 403:
         return f"permission denied; the credentials need {_PERMISSIONS[operation]}"
     return busy(error.status) if passing else refused(error.status, error.code)
-
-
-def _unanswered(
-    error: Exception, reason: str, *, arrived: bool, passing: bool, silent: bool
-) -> Failure:
-    bare = isinstance(error, google.GoogleAuthError) and not passing
-    return Failure(reason, None, False, arrived, passing, silent, error, bare)
-
-
-def _is_unconnected(error: Exception) -> bool:
-    first = error.args[0] if error.args else None
-    return isinstance(first, MaxRetryError) and isinstance(first.reason, NewConnectionError)
 
 
 def _code(text: bytes) -> str:

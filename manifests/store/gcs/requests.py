@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from email import message_from_bytes
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -18,14 +17,16 @@ import requests
 
 from colonnade.manifests.store.base import Data, ObjectInfo
 from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.http import body_of, part_body, whole_body
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
     Head,
     Kept,
     ListingPage,
+    ms_of,
 )
-from colonnade.manifests.store.gcs.client import GcsClient, body_of, json_of
+from colonnade.manifests.store.gcs.client import GcsClient, json_of
 from colonnade.manifests.store.gcs.failures import RefusedError, classify
 from colonnade.manifests.store.gcs.upload import GcsUpload, whole_upload
 
@@ -49,28 +50,20 @@ class GcsRequests(BucketRequests):
         return self._client.settings.endpoint
 
     def read(self, key: str, check: CheckSize) -> bytes:
-        def take(answer: requests.Response) -> bytes:
-            check(int(answer.headers.get("Content-Length", 0)))
-            return body_of(answer)
-
-        return self._client.send("read", "GET", self._path(key), query={"alt": "media"}, read=take)
+        media, take = {"alt": "media"}, whole_body(check)
+        return self._client.send("read", "GET", self._path(key), query=media, read=take)
 
     def read_range(self, key: str, offset: int, length: int) -> bytes | None:
-        def take(answer: requests.Response) -> bytes | None:
-            said = answer.headers.get("Content-Length")
-            return body_of(answer) if said is None or int(said) == length else None
-
         wanted = {"Range": f"bytes={offset}-{offset + length - 1}"}
-        media = {"alt": "media"}
+        media, take = {"alt": "media"}, part_body(length)
         try:
-            found = self._client.send(
+            return self._client.send(
                 "read", "GET", self._path(key), query=media, headers=wanted, read=take
             )
         except Failure as failure:
             if failure.status == 416:
                 return None
             raise
-        return found if found is not None and len(found) == length else None
 
     def head(self, key: str) -> Head:
         fields = {"fields": "size,timeCreated"}
@@ -134,8 +127,7 @@ class GcsRequests(BucketRequests):
 
     def date_ms(self) -> int:
         def take(answer: requests.Response) -> int:
-            date = parsedate_to_datetime(answer.headers["Date"])
-            return round(date.timestamp() * 1000)
+            return ms_of(answer.headers["Date"])
 
         return self._client.send("list", "GET", self._objects, query={"maxResults": "1"}, read=take)
 

@@ -18,8 +18,9 @@ import google_crc32c
 import requests
 
 from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.http import body_of
 from colonnade.manifests.store.bucket.upload import MARK, Upload
-from colonnade.manifests.store.gcs.client import GcsClient, body_of, json_of
+from colonnade.manifests.store.gcs.client import GcsClient, json_of
 
 PART = 8 << 20
 """Bytes of a part: a multiple of 256 KiB, as GCS demands."""
@@ -155,4 +156,4 @@ def _crc_text(crc: int) -> str:
 
 
 def _damaged(reason: str, passing: bool = False) -> Failure:
-    return Failure(reason, 200, False, False, passing, False, ValueError(reason))
+    return Failure(reason, ValueError(reason), status=200, passing=passing)

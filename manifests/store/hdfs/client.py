@@ -22,11 +22,12 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.bucket import http
 from colonnade.manifests.store.bucket.clients import Clients
 from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.http import body_of
 from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.hdfs.failures import (
     RefusedError,
@@ -58,15 +59,6 @@ class _WithoutTokens(logging.Filter):
 
 # At the level DEBUG, this logger names the URL of each request.
 logging.getLogger("urllib3.connectionpool").addFilter(_WithoutTokens())
-
-
-def body_of(answer: requests.Response) -> bytes:
-    """Return the body of an answer. Raises: ConnectionError if it is shorter than it says."""
-    body: bytes = answer.content
-    said = answer.headers.get("Content-Length")
-    if said is not None and int(said) != len(body):
-        raise ConnectionError("The answer was cut.")
-    return body
 
 
 def json_of(take: Callable[[Any], T]) -> Callable[[requests.Response], T]:
@@ -248,14 +240,12 @@ def _first_bytes(answer: requests.Response) -> bytes:
 
 
 def _session(settings: HdfsSettings) -> requests.Session:
-    session = requests.Session()
+    session = http.session(2 * settings.parallel)
     # As Hadoop's own clients, this one uses no proxy of the environment and no file .netrc.
     session.trust_env = False
     if settings.kerberos is not None:
         session.auth = _kerberos(settings.kerberos)
     session.cert, session.verify = settings.certificate, settings.verify
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=2 * settings.parallel, max_retries=0))
     return session
 
 

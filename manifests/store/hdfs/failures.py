@@ -11,15 +11,11 @@ from http.client import HTTPException
 from typing import Any
 
 import requests
-from urllib3.exceptions import MaxRetryError, NewConnectionError
 
-from colonnade.manifests.store.bucket.failure import Failure, busy, refused
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure, busy, refused
+from colonnade.manifests.store.bucket.http import is_unconnected
 from colonnade.manifests.store.transient import may_pass
 
-TAKEN = 412
-"""The status of the failure for a name that is taken."""
-
-_TAKEN = frozenset(("FileAlreadyExistsException",))
 _NOT_DONE = {
     "StandbyException": "the namenode is on standby, and no other one answers",
     "RetriableException": "the namenode is starting",
@@ -85,9 +81,9 @@ def unanswered(error: Exception) -> UnansweredError | None:
     trusted = not isinstance(error, requests.exceptions.SSLError)
     return UnansweredError(
         type(error).__name__,
-        connected=not (connect or unknown_host or not trusted or _is_unconnected(error)),
+        connected=not (connect or unknown_host or not trusted or is_unconnected(error)),
         in_time=not late,
-        passing=trusted and (late or connect or may_pass(error) or _is_unconnected(error)),
+        passing=trusted and (late or connect or may_pass(error) or is_unconnected(error)),
     )
 
 
@@ -101,26 +97,26 @@ def classify(operation: str, error: Exception) -> Failure | None:
     if not isinstance(error, UnansweredError):
         return None
     if not error.connected:
-        return _unanswered(error, _UNREACHABLE, arrived=False, silent=True)
+        return Failure(_UNREACHABLE, error, passing=error.passing, silent=True)
+    reason = f"the request failed ({error})"
     if not error.in_time:
-        return _unanswered(error, "the server did not answer in time", arrived=True, silent=True)
-    if error.passing:
+        reason = "the server did not answer in time"
+    elif error.passing:
         reason = "the server closed the connection without an answer"
-        return _unanswered(error, reason, arrived=True, silent=False)
-    return _unanswered(error, f"the request failed ({error})", arrived=True, silent=False)
+    silent = not error.in_time
+    return Failure(reason, error, arrived=True, passing=error.passing, silent=silent)
 
 
 def _refusal(operation: str, error: RefusedError) -> Failure:
     not_done = error.exception in _NOT_DONE
     passing = not_done or may_pass(error)
     return Failure(
-        reason=_reason(operation, error, passing),
-        status=TAKEN if error.exception in _TAKEN else error.status,
+        _reason(operation, error, passing),
+        error,
+        status=TAKEN if error.exception == "FileAlreadyExistsException" else error.status,
         absent=error.exception == "FileNotFoundException",
         arrived=passing and not not_done,
         passing=passing,
-        silent=False,
-        error=error,
         bare=error.status == 401,
     )
 
@@ -135,15 +131,6 @@ def _reason(operation: str, error: RefusedError, passing: bool) -> str:
     if error.status == 401:
         return _NO_LOGIN
     return busy(error.status) if passing else refused(error.status, error.exception)
-
-
-def _unanswered(error: UnansweredError, reason: str, *, arrived: bool, silent: bool) -> Failure:
-    return Failure(reason, None, False, arrived, error.passing, silent, error)
-
-
-def _is_unconnected(error: Exception) -> bool:
-    first = error.args[0] if error.args else None
-    return isinstance(first, MaxRetryError) and isinstance(first.reason, NewConnectionError)
 
 
 def _exception(text: bytes) -> tuple[str, str]:

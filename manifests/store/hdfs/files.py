@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from colonnade.manifests.store.bucket.failure import Failure
-from colonnade.manifests.store.hdfs.client import HdfsClient, body_of, json_of
+from colonnade.manifests.store.bucket.http import body_of
+from colonnade.manifests.store.hdfs.client import HdfsClient, json_of
 from colonnade.manifests.store.hdfs.failures import RefusedError
 
 CREATE = {"op": "CREATE", "overwrite": "false", "createflag": "CREATE,SYNC_BLOCK"}
@@ -64,7 +65,7 @@ class HdfsFiles:
         if self.client.ask("rename", "PUT", temp, wanted, json_of(bool)):
             # A server that ignores the option answers true or false, and may have replaced.
             reason = "the server ignores the option of a rename that it must not replace"
-            raise Failure(reason, 501, False, True, False, False, RefusedError(501, b""))
+            raise Failure(reason, RefusedError(501, b""), status=501, arrived=True)
 
     def discard(self, temp: str) -> None:
         """Remove an unfinished file by one try. If that fails, vacuum finds it."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 import requests
 
 from colonnade.manifests.store.base import Data, ObjectInfo
 from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.http import part_body, whole_body
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
@@ -22,8 +22,9 @@ from colonnade.manifests.store.bucket.requests import (
     Head,
     Kept,
     ListingPage,
+    ms_of,
 )
-from colonnade.manifests.store.hdfs.client import HdfsClient, body_of, json_of
+from colonnade.manifests.store.hdfs.client import HdfsClient, json_of
 from colonnade.manifests.store.hdfs.failures import RefusedError
 from colonnade.manifests.store.hdfs.files import HdfsFiles, Status
 from colonnade.manifests.store.hdfs.upload import HdfsUpload
@@ -56,33 +57,23 @@ class HdfsRequests(BucketRequests):
         return " ".join(self._client.settings.namenodes)
 
     def read(self, key: str, check: CheckSize) -> bytes:
-        def take(answer: requests.Response) -> bytes:
-            check(int(answer.headers.get("Content-Length", 0)))
-            return body_of(answer)
-
         url = self._client.locate("read", "GET", key, {"op": "OPEN"})
-        return self._client.transfer("read", "GET", url, b"", take)
+        return self._client.transfer("read", "GET", url, b"", whole_body(check))
 
     def read_range(self, key: str, offset: int, length: int) -> bytes | None:
-        def take(answer: requests.Response) -> bytes | None:
-            said = answer.headers.get("Content-Length")
-            return body_of(answer) if said is None or int(said) == length else None
-
         part = {"op": "OPEN", "offset": str(offset), "length": str(length)}
         try:
             url = self._client.locate("read", "GET", key, part)
-            found = self._client.transfer("read", "GET", url, b"", take)
+            return self._client.transfer("read", "GET", url, b"", part_body(length))
         except Failure as failure:
             if isinstance(failure.error, RefusedError) and failure.error.is_out_of_range:
                 return None
             raise
-        return found if found is not None and len(found) == length else None
 
     def head(self, key: str) -> Head:
         status = self._files.status(key)
         if status.kind != "FILE":
-            folder = RefusedError(404, b"")
-            raise Failure("it is a folder", 404, True, False, False, False, folder)
+            raise Failure("it is a folder", RefusedError(404, b""), status=404, absent=True)
         return Head(status.length, status.modified_ms)
 
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:
@@ -146,7 +137,7 @@ class HdfsRequests(BucketRequests):
 
     def date_ms(self) -> int:
         def take(answer: requests.Response) -> int:
-            return round(parsedate_to_datetime(answer.headers["Date"]).timestamp() * 1000)
+            return ms_of(answer.headers["Date"])
 
         return self._client.ask("list", "GET", "", {"op": "GETFILESTATUS"}, take)
 

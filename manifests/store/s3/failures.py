@@ -99,13 +99,11 @@ def classify(operation: str, error: Exception) -> Failure | None:
         return None
     if not isinstance(error, botocore.ClientError):
         return Failure(
-            reason=_unanswered(error),
-            status=None,
-            absent=False,
+            _unanswered(error),
+            error,
             arrived=not isinstance(error, _NEVER_SENT),
             passing=may_pass(error),
             silent=isinstance(error, _SILENT),
-            error=error,
             bare=isinstance(error, _WITHOUT_CREDENTIALS),
         )
     answer: dict[str, Any] = error.response
@@ -113,14 +111,13 @@ def classify(operation: str, error: Exception) -> Failure | None:
     status = int(answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     passing = code in _PASSING_CODES or may_pass(error)
     return Failure(
-        reason=_reason(operation, status, code, passing),
+        _reason(operation, status, code, passing),
+        error,
         status=status,
         absent=status == 404 and code in _ABSENT,
         # A status of 400 and more, of the kinds that never pass, says that nothing was done.
         arrived=passing or status < 400,
         passing=passing,
-        silent=False,
-        error=error,
         bare=code in _OLD_CREDENTIALS,
     )
 

@@ -6,8 +6,6 @@ Spec: docs/spec/store.md#buckets
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from colonnade.manifests.store.base import Data, ObjectInfo
@@ -19,6 +17,7 @@ from colonnade.manifests.store.bucket.requests import (
     Head,
     Kept,
     ListingPage,
+    ms_of,
 )
 from colonnade.manifests.store.s3.client import S3Client
 from colonnade.manifests.store.s3.upload import S3Upload
@@ -64,7 +63,7 @@ class S3Requests(BucketRequests):
 
     def head(self, key: str) -> Head:
         found: Any = self._client.send("HeadObject", self._place(key))
-        return Head(found["ContentLength"], _ms(found["LastModified"]))
+        return Head(found["ContentLength"], ms_of(found["LastModified"]))
 
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:
         body = {"Body": bytes(data), **self._client.settings.extra}
@@ -90,7 +89,7 @@ class S3Requests(BucketRequests):
         answer: Any = self._client.send("ListObjectsV2", place)
         return ListingPage(
             [
-                ObjectInfo(each["Key"], each["Size"], _ms(each["LastModified"]))
+                ObjectInfo(each["Key"], each["Size"], ms_of(each["LastModified"]))
                 for each in answer.get("Contents", ())
             ],
             answer["NextContinuationToken"] if answer.get("IsTruncated") else None,
@@ -107,7 +106,7 @@ class S3Requests(BucketRequests):
         )
 
     def date_ms(self) -> int:
-        return _ms(parsedate_to_datetime(self._headers()["date"]))
+        return ms_of(self._headers()["date"])
 
     def upload(self, key: str) -> S3Upload:
         return S3Upload(self._client, self.name, key)
@@ -139,8 +138,4 @@ class S3Requests(BucketRequests):
 
 def upload_ms(upload: Mapping[str, Any]) -> int:
     """Return when an unfinished upload was begun, in ms since 1970 UTC."""
-    return _ms(upload["Initiated"])
-
-
-def _ms(date: datetime) -> int:
-    return round(date.timestamp() * 1000)
+    return ms_of(upload["Initiated"])

@@ -27,7 +27,15 @@ def failure(
     absent: bool = False,
 ) -> Failure:
     """A failed request."""
-    return Failure("it failed", status, absent, arrived, passing, silent, OSError("below"))
+    return Failure(
+        "it failed",
+        OSError("below"),
+        status=status,
+        absent=absent,
+        arrived=arrived,
+        passing=passing,
+        silent=silent,
+    )
 
 
 def hasty(patience_s: float = 60) -> Patience:

@@ -11,7 +11,6 @@ import requests
 from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.hdfs.client import (
     HdfsClient,
-    body_of,
     check_transfer,
     client_of,
     json_of,
@@ -86,12 +85,6 @@ def test_a_datanode_is_reached_under_its_name_here() -> None:
     for wrong in ("", "/a", "file:///a", "http://data:port/a", "http://data:0/a"):
         with pytest.raises(RefusedError):
             HdfsClient(settings()).to_datanode(wrong)
-
-
-def test_a_body_that_is_cut_is_a_broken_connection_and_not_an_object() -> None:
-    assert body_of(answer(body=b"abc")) == body_of(answer(body=b"abc", Content_Length="3"))
-    with pytest.raises(ConnectionError):
-        body_of(answer(body=b"ab", Content_Length="3"))
 
 
 def test_json_of_another_form_is_refused() -> None:
