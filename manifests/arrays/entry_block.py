@@ -77,7 +77,7 @@ class Entries(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class AddedEntries:
+class AddedEntries(Entries):
     """The RowSets of a table that are single values in the state already."""
 
     table: TableState
@@ -89,32 +89,26 @@ class AddedEntries:
 
     @property
     def ids(self) -> Integers:
-        """RowSet ids."""
         return np.array([r.id for r in self.rowsets], np.int64)
 
     @property
     def epochs(self) -> Integers:
-        """The epochs that added the RowSets."""
         return np.array([r.epoch for r in self.rowsets], np.int64)
 
     @property
     def sort_orders(self) -> Integers:
-        """The numbers of the sort orders that the RowSets were written in."""
         return np.array([r.entry.sort_order_id for r in self.rowsets], np.int64)
 
     @property
     def rows(self) -> Integers:
-        """The numbers of stored rows."""
         return np.array([r.entry.rows for r in self.rowsets], np.int64)
 
     @property
     def byte_counts(self) -> Integers:
-        """Stored bytes."""
         return np.array([r.byte_count for r in self.rowsets], np.int64)
 
     @property
     def deleted(self) -> Integers:
-        """The numbers of rows that deletion vectors delete."""
         return np.array([r.deleted_count for r in self.rowsets], np.int64)
 
     def bounds(self) -> BoundsTable:
@@ -128,20 +122,17 @@ class AddedEntries:
         )
 
     def partitions(self) -> Partitions:
-        """Return the partitions of the RowSets."""
         return partitions_of(rowset.entry for rowset in self.rowsets)
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
-        """Return the RowSets at these indexes."""
         return [self.rowsets[index] for index in indexes.tolist()]
 
     def object_ids(self) -> list[str]:
-        """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
         return [name for rowset in self.rowsets for name in rowset.objects()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EntryBlock:
+class EntryBlock(Entries):
     """RowSets as arrays. `objects` has 16 bytes for each RowSet.
 
     Four mappings hold values that few RowSets have, by index: `irregular_cuts`, `data`, `vectors`,
@@ -162,27 +153,22 @@ class EntryBlock:
 
     @property
     def ids(self) -> Integers:
-        """RowSet ids."""
         return self.numbers["ids"]
 
     @property
     def epochs(self) -> Integers:
-        """The epochs that added the RowSets."""
         return self.numbers["epochs"]
 
     @property
     def sort_orders(self) -> Integers:
-        """The numbers of the sort orders that the RowSets were written in."""
         return self.numbers["sort_order_ids"]
 
     @property
     def rows(self) -> Integers:
-        """The numbers of stored rows."""
         return self.numbers["rows"]
 
     @property
     def byte_counts(self) -> Integers:
-        """Stored bytes."""
         counts = self.numbers["bytes"]
         if self.replacements:
             counts = counts.copy()
@@ -192,23 +178,19 @@ class EntryBlock:
 
     @property
     def deleted(self) -> Integers:
-        """The numbers of rows that deletion vectors delete."""
         counts = np.zeros(len(self), np.int64)
         for row, vector in self.vectors.items():
             counts[row] = vector.cardinality
         return counts
 
     def bounds(self) -> BoundsTable:
-        """Return the bounds and partitions for pruning."""
         columns: dict[int, Bounds] = {c: s.bounds() for c, s in self.columns.items()}
         return BoundsTable(self.rows, columns, self.partitioned)
 
     def partitions(self) -> Partitions:
-        """Return the partitions of the RowSets."""
         return self.partitioned
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
-        """Return the RowSets at these indexes."""
         rows = indexes.tolist()
         numbers = zip(*(self.numbers[name][indexes].tolist() for name in NUMBERS), strict=True)
         objects = self.objects[indexes].tobytes().hex()
@@ -241,7 +223,6 @@ class EntryBlock:
         return found
 
     def object_ids(self) -> list[str]:
-        """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
         return [*object_ids(self.objects), *later_objects(self.vectors, self.replacements)]
 
     def take(self, rows: Integers) -> EntryBlock:

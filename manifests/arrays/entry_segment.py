@@ -15,8 +15,6 @@ from colonnade.manifests.arrays.entry_block import (
     PLACES,
     UNSTATED,
     EntryBlock,
-    later_objects,
-    object_ids,
 )
 from colonnade.manifests.arrays.json_arrays import (
     Integers,
@@ -174,17 +172,6 @@ def decode_entry_segment(
     _check_block(block, ref, name)
     _check_orders(numbers["sort_order_ids"], table, name)
     return block
-
-
-def decode_entry_segment_objects(data: bytes, segment: EntrySegment, name: str) -> list[str]:
-    """Return the ids of the objects that a segment names: RowSets, replacements and vectors.
-
-    Raises CorruptionError, UnsupportedFormatError.
-    """
-    verify(data, segment.check, name)
-    body = decode_model(EntrySegmentBody, data, name)
-    objects = decode_objects(body.objects, segment.rowset_count, name)
-    return [*object_ids(objects), *later_objects(body.vectors, body.replacements or {})]
 
 
 def _decode_number(field: str, array: IntegerArray, count: int, name: str) -> Integers:

@@ -15,9 +15,12 @@ from colonnade.manifests.arrays.entry_block import object_ids
 from colonnade.manifests.arrays.entry_segment import EntrySegmentBody
 from colonnade.manifests.arrays.json_arrays import Integers, decode_integers, decode_objects
 from colonnade.manifests.model.codec import decode_model, verify
-from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
+from colonnade.manifests.model.entries import (
+    ColumnReplacement,
+    DeletionVectorEntry,
+    EntrySegment,
+)
 from colonnade.manifests.state.amendments import NOTHING_LATER, LaterAmendments
-from colonnade.manifests.state.snapshot import EntrySegmentRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +56,15 @@ class SegmentObjects:
                 yield vector.object
 
 
-def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> SegmentObjects:
-    """Read the objects of a segment's RowSets, and the ids of the RowSets.
+def decode_segment_objects(
+    data: bytes, segment: EntrySegment, name: str, first_id: int = 0
+) -> SegmentObjects:
+    """Read the objects of a segment's RowSets, and the ids of the RowSets from `first_id` on.
 
     Raises CorruptionError, UnsupportedFormatError.
     """
-    verify(data, ref.segment.check, name)
+    verify(data, segment.check, name)
     body = decode_model(EntrySegmentBody, data, name)
-    count = ref.segment.rowset_count
-    objects = object_ids(decode_objects(body.objects, count, name))
-    ids = decode_integers(body.ids, count, name) + ref.first_id
+    objects = object_ids(decode_objects(body.objects, segment.rowset_count, name))
+    ids = decode_integers(body.ids, segment.rowset_count, name) + first_id
     return SegmentObjects(objects, ids, body.vectors, body.replacements or {})

@@ -12,10 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from colonnade.manifests.arrays.entry_block import EntryBlock
-from colonnade.manifests.arrays.entry_segment import (
-    decode_entry_segment,
-    decode_entry_segment_objects,
-)
+from colonnade.manifests.arrays.entry_segment import decode_entry_segment
 from colonnade.manifests.arrays.segment_objects import SegmentObjects, decode_segment_objects
 from colonnade.manifests.checkpoint.paged_map import decode_table
 from colonnade.manifests.checkpoint.root import (
@@ -138,17 +135,17 @@ def read_entry_segment(
     )
 
 
-def read_segment_objects(store: ObjectStore, ref: EntrySegmentRef) -> SegmentObjects:
-    """Read the objects that a segment names. Raises as `read_entry_segment`."""
-    return _read_entry_segment(
-        store, ref.segment, lambda data, location: decode_segment_objects(data, ref, location)
-    )
+def read_segment_objects(
+    store: ObjectStore, segment: EntrySegment, first_id: int = 0
+) -> SegmentObjects:
+    """Read the objects that a segment names; its ids begin at `first_id`, if they matter.
 
-
-def read_entry_segment_objects(store: ObjectStore, segment: EntrySegment) -> list[str]:
-    """Return the ids of the objects that a segment names. Raises as `read_entry_segment`."""
+    Raises as `read_entry_segment`.
+    """
     return _read_entry_segment(
-        store, segment, lambda data, location: decode_entry_segment_objects(data, segment, location)
+        store,
+        segment,
+        lambda data, location: decode_segment_objects(data, segment, location, first_id),
     )
 
 

@@ -155,7 +155,6 @@ class StoredBatches(PagedBatches):
         return True
 
     def known(self, app: str) -> int | None:
-        """Return the batch of an application if it is loaded, else None."""
         found = self.changes.get(app)
         return self.source.known(app) if found is None else found
 
@@ -164,18 +163,12 @@ class StoredBatches(PagedBatches):
         return StoredBatches(self.source, {**self.changes, **changes})
 
     def taken_over(self, table: TableId, created_epoch: int) -> StoredBatches:
-        """Return the same batches for a new table, which takes the place of the present one."""
         return StoredBatches(self.source.taken_over(table, created_epoch), self.changes)
 
     def objects(self) -> frozenset[str]:
-        """Return the objects of the checkpoint that store the batches."""
         return frozenset(bundle.object for bundle in self.source.ref.bundles)
 
     def described(self) -> MapRef:
-        """Return the place of the map for a new checkpoint.
-
-        Requires: no batch was committed since the map was stored.
-        """
         assert not self.changes
         return self.source.ref
 

@@ -234,7 +234,6 @@ class StoredTables(TableMap):
         }
 
     def held(self) -> Mapping[TableId, TableState | None]:
-        """Return the tables that changed since the checkpoint; None for a dropped table."""
         return self._changed
 
     def stored_objects(self) -> frozenset[str]:
@@ -244,7 +243,6 @@ class StoredTables(TableMap):
     def with_changes(
         self, changes: Mapping[TableId, TableState | None], epoch: int
     ) -> StoredTables:
-        """Return the tables of a later epoch; `changes` has None for a dropped table."""
         return StoredTables(self.stored, epoch, {**self._changed, **changes})
 
     def _replay(self, error: ColonnadeError) -> Mapping[TableId, TableState]:

@@ -14,7 +14,6 @@ from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import (
     read_entry_segment,
-    read_entry_segment_objects,
     read_segment_objects,
     refuse_lost,
 )
@@ -179,7 +178,8 @@ def _names_of(
         block = read_entry_segment(store, *complete)
         live = (block.updated(each.dropped, each.amended) for each in states)
         return [frozenset(each.object_ids()) for each in live]
-    found = read_segment_objects(store, users[0][1])
+    ref = users[0][1]
+    found = read_segment_objects(store, ref.segment, ref.first_id)
     return [frozenset(found.live(each.dropped, each.amended)) for each in states]
 
 
@@ -243,5 +243,5 @@ def read_later_objects(log: LogReader, epoch: int, newest: int) -> set[str]:
         found.update(named_objects(each.ops))
         for operation in each.ops:
             if isinstance(operation, AddRowSets):
-                found.update(read_entry_segment_objects(log.store, operation.segment))
+                found.update(read_segment_objects(log.store, operation.segment).live((), {}))
     return found

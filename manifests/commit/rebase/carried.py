@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.checkpoint.reader import read_entry_segment_objects
+from colonnade.manifests.checkpoint.reader import read_segment_objects
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.commit.identity_draws import after_own_draws
@@ -136,9 +136,8 @@ class Carried:
         if not any(isinstance(op, Vacuum) for op in self.change.ops):
             return set()
         segments = (op.segment for op in theirs.ops if isinstance(op, AddRowSets))
-        return {
-            name for each in segments for name in read_entry_segment_objects(self.log.store, each)
-        }
+        found = (read_segment_objects(self.log.store, each) for each in segments)
+        return {name for each in found for name in each.live((), {})}
 
     def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
         carried = self

@@ -7,27 +7,20 @@ import threading
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from colonnade.manifests.store.bucket.patience import Patience
+
 
 class ClientSettings(Protocol):
     """The settings of a client."""
 
     @property
     def identity(self) -> str:
-        """A text that only equal settings share."""
-        ...
-
-
-class KeptClient(Protocol):
-    """A client that is kept while it is of use."""
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether another client should replace it."""
+        """A text that only equal settings share. It may hold secrets."""
         ...
 
 
 Settings = TypeVar("Settings", bound=ClientSettings)
-Client = TypeVar("Client", bound=KeptClient)
+Client = TypeVar("Client", bound=Patience)
 
 
 class Clients(Generic[Settings, Client]):

@@ -13,12 +13,12 @@ from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.arrays.entry_block import AddedEntries, block_of, concat_blocks
 from colonnade.manifests.arrays.entry_segment import (
     decode_entry_segment,
-    decode_entry_segment_objects,
     describe_entry_segment,
     encode_entry_segment,
     split_block,
 )
 from colonnade.manifests.arrays.partitions import PartitionKey
+from colonnade.manifests.arrays.segment_objects import decode_segment_objects
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, seal, unseal
@@ -54,7 +54,7 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
     objects = sorted(name for rowset in rowsets for name in rowset.objects())
     assert sorted(read.object_ids()) == objects
     assert sorted(AddedEntries(orders).object_ids()) == objects
-    assert sorted(decode_entry_segment_objects(data, described, "x")) == objects
+    assert sorted(decode_segment_objects(data, described, "x").live((), {})) == objects
     for column in BOUNDS:
         found = [r.entry.statistics.get(column) for r in rowsets]
         if any(s is None for s in found):

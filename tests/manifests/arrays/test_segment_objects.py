@@ -44,7 +44,7 @@ def test_the_objects_of_live_rowsets_are_found_and_no_others(
         if each.id not in dropped:
             later = amended[each.id].vector if each.id in amended else None
             expected += (each.with_vector(later) if later else each).objects()
-    found = decode_segment_objects(content, ref, "x")
+    found = decode_segment_objects(content, ref.segment, "x", ref.first_id)
     assert list(found.live([(each, each) for each in sorted(dropped)], amended)) == expected
 
 
@@ -52,7 +52,7 @@ def test_the_objects_of_live_rowsets_are_found_and_no_others(
 @given(rowset_lists())
 def test_ids_count_from_the_first_one_of_the_reference(rowsets: list[LiveRowSet]) -> None:
     content, ref = stored(rowsets, first=1005)
-    found = decode_segment_objects(content, ref, "x")
+    found = decode_segment_objects(content, ref.segment, "x", ref.first_id)
     assert found.ids.tolist() == [each.id + 1000 for each in rowsets]
     assert list(found.live([(1006, 2**31)], {})) == list(rowsets[0].objects())
 
@@ -63,4 +63,4 @@ def test_damage_is_named(rowsets: list[LiveRowSet]) -> None:
     content, ref = stored(rowsets)
     flipped = content[:-9] + bytes((content[-9] ^ 1,)) + content[-8:]
     with pytest.raises(CorruptionError, match="segment-x"):
-        decode_segment_objects(flipped, ref, "segment-x")
+        decode_segment_objects(flipped, ref.segment, "segment-x")

@@ -184,7 +184,7 @@ def test_the_objects_of_a_segment_are_those_of_its_live_entries(seed: int) -> No
             rowsets = orders.rowsets
             live = block.updated(rowsets.dropped, rowsets.amended)
             data = store.get(checkpoint_name(ref.segment.object))
-            found = decode_segment_objects(data, ref, "a segment")
+            found = decode_segment_objects(data, ref.segment, "a segment", ref.first_id)
             assert {*found.live(rowsets.dropped, rowsets.amended)} == {*live.object_ids()}
             compared += len(live) < len(block)
     assert compared
@@ -198,7 +198,7 @@ def check_consecutive(log: Log, state: Snapshot) -> None:
     table = state.table("orders")
     refs: list[EntrySegmentRef] = [*table.rowsets.segments]
     data = log.store.get(checkpoint_name(refs[-1].segment.object))
-    found = decode_segment_objects(data, refs[-1], "a segment")
+    found = decode_segment_objects(data, refs[-1].segment, "a segment", refs[-1].first_id)
     second = refs[-1].first_id + 1
     assert [*found.live(((second, second),), {})] == [
         name for at, name in enumerate(found.objects) if at != 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from colonnade.manifests.store.bucket.clients import Clients
+from colonnade.manifests.store.bucket.patience import Patience
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,9 @@ class Settings:
     identity: str
 
 
-class Client:
-    is_spent = False
-
+class Client(Patience):
     def __init__(self, settings: Settings) -> None:
+        super().__init__(patience_s=1)
         self.settings = settings
 
 
