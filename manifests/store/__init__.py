@@ -92,8 +92,8 @@ def open_store(
     `abfss:` URLs a container, with the storage options of s3fs, gcsfs and adlfs. `hdfs:` and
     `webhdfs:` URLs mean a folder of HDFS, with the storage options of fsspec's WebHDFS. Any other
     URL goes through fsspec, which gets the storage options, and so does a path with a file system
-    of its own. The options `cache`, `cache_bytes`
-    and `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the
+    of its own. The options `cache` and
+    `cache_bytes` are Colonnade's own, for every URL. With `create`, the call makes the
     local folder, and it refuses a store that cannot be written safely at once instead of at the
     first write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a
     path where nothing exists.

@@ -26,7 +26,7 @@ _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/@]*@)?")
 _CONTAINERS = frozenset(("az", "abfs", "abfss", "wasb", "wasbs"))
 """Schemes of Azure, in whose URLs `container@account` names a place and no user."""
 
-CACHE_OPTIONS = frozenset(("cache", "cache_bytes", "cache_memory_bytes"))
+CACHE_OPTIONS = frozenset(("cache", "cache_bytes"))
 """Storage options of Colonnade itself, which no library that connects to a store gets."""
 
 

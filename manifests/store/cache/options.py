@@ -10,54 +10,38 @@ from typing import Any, NamedTuple
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.store.cache.folder import FolderPieces
-from colonnade.manifests.store.cache.memory import MemoryPieces
 
 FOLDER_BYTES = 10 << 30
-MEMORY_BYTES = 64 << 20
 
 
 class CacheSettings(NamedTuple):
-    """The folder of a cache, the most bytes in it, and the most bytes in memory."""
+    """The folder of a cache, and the most bytes in it."""
 
     folder: str
     bytes: int
-    memory_bytes: int
-
-
-class Cache(NamedTuple):
-    """Where pieces are kept. Memory is asked first."""
-
-    memory: MemoryPieces
-    folder: FolderPieces
 
 
 def cache_settings(options: Mapping[str, Any], url: str) -> CacheSettings | None:
     """Return the settings of the cache in storage options; None without the option `cache`.
 
-    `cache` is the absolute path of a local folder. `cache_bytes` limits the folder (10 GiB), and
-    `cache_memory_bytes` the memory of each process (64 MiB). Raises InvalidInputError that names
-    the malformed option of `url`.
+    `cache` is the absolute path of a local folder, and `cache_bytes` limits the folder (10 GiB).
+    Raises InvalidInputError that names the malformed option of `url`.
     """
     folder = options.get("cache")
     if folder is None:
-        for name in ("cache_bytes", "cache_memory_bytes"):
-            if name in options:
-                raise InvalidInputError(
-                    f"The storage option {name} of {url} needs the option cache, the folder."
-                )
+        if "cache_bytes" in options:
+            raise InvalidInputError(
+                f"The storage option cache_bytes of {url} needs the option cache, the folder."
+            )
         return None
     if not isinstance(folder, str) or not os.path.isabs(folder) or "\0" in folder:
         raise InvalidInputError(
             f"The storage option cache of {url} must be the absolute path of a local folder."
         )
-    return CacheSettings(
-        os.path.normpath(folder),
-        _size(options, "cache_bytes", FOLDER_BYTES, url),
-        _size(options, "cache_memory_bytes", MEMORY_BYTES, url),
-    )
+    return CacheSettings(os.path.normpath(folder), _bytes(options, url))
 
 
-def cache_of(options: Mapping[str, Any], url: str) -> Cache | None:
+def cache_of(options: Mapping[str, Any], url: str) -> FolderPieces | None:
     """Return the cache that storage options ask for; None without the option `cache`.
 
     The folder is made when the first piece is kept. Equal settings return the same cache. The first
@@ -70,22 +54,22 @@ def cache_of(options: Mapping[str, Any], url: str) -> Cache | None:
         if chosen not in _CACHES:
             folder = FolderPieces(chosen.folder, chosen.bytes)
             folder.check()
-            _CACHES[chosen] = Cache(MemoryPieces(chosen.memory_bytes), folder)
+            _CACHES[chosen] = folder
         return _CACHES[chosen]
 
 
 _LOCK = Lock()
-_CACHES: dict[CacheSettings, Cache] = {}
+_CACHES: dict[CacheSettings, FolderPieces] = {}
 
 
-def _size(options: Mapping[str, Any], name: str, default: int, url: str) -> int:
-    value = options.get(name, default)
+def _bytes(options: Mapping[str, Any], url: str) -> int:
+    value = options.get("cache_bytes", FOLDER_BYTES)
     try:
         size = parse_size(value) if isinstance(value, str) else value
     except ValueError:
         size = None
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise InvalidInputError(
-            f"The storage option {name} of {url} must be a number of bytes, such as 20 GiB."
+            f"The storage option cache_bytes of {url} must be a number of bytes, such as 20 GiB."
         )
     return size

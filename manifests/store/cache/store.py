@@ -15,7 +15,8 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.object_names import is_immutable
 from colonnade.manifests.store.address import StoreAddress
 from colonnade.manifests.store.base import Data, ObjectInfo, ObjectWriter, PutOutcome
-from colonnade.manifests.store.cache.options import Cache, cache_of
+from colonnade.manifests.store.cache.folder import FolderPieces
+from colonnade.manifests.store.cache.options import cache_of
 from colonnade.manifests.store.cache.pieces import Piece, assemble, divide, missing
 from colonnade.manifests.store.checks import check_name, check_ranges
 from colonnade.manifests.store.object_store import ObjectStore
@@ -44,7 +45,7 @@ class CachedStore(ObjectStore):
     object may outlive the object in the store. No live epoch names it then.
     """
 
-    def __init__(self, inner: ObjectStore, cache: Cache) -> None:
+    def __init__(self, inner: ObjectStore, cache: FolderPieces) -> None:
         self._inner = inner
         self._cache = cache
         self.url = inner.url
@@ -68,19 +69,18 @@ class CachedStore(ObjectStore):
 
     def forget(self, name: str) -> None:
         for key in (self._key(name), self._whole_key(name)):
-            self._cache.memory.forget(key)
-            self._cache.folder.forget(key)
+            self._cache.forget(key)
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         check_name(name)
         if not is_immutable(name):
             return self._inner.get(name, limit=limit)
         key = self._whole_key(name)
-        for piece in self._find(key, _FIRST):
+        for piece in self._cache.find(key, _FIRST):
             if limit is None or len(piece.data) <= limit:
                 return bytes(piece.data)
         data = self._inner.get(name, limit=limit)
-        self._keep(key, Piece(0, data))
+        self._cache.keep(key, Piece(0, data))
         return data
 
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
@@ -89,12 +89,12 @@ class CachedStore(ObjectStore):
         if not is_immutable(name):
             return self._inner.get_ranges(name, ranges)
         key = self._key(name)
-        pieces = [*self._find(key, ranges)]
+        pieces = self._cache.find(key, ranges)
         gaps = missing(ranges, [(piece.start, piece.end) for piece in pieces])
         if gaps:
             for (offset, _), data in zip(gaps, self._inner.get_ranges(name, gaps), strict=True):
                 for piece in divide(offset, data):
-                    self._keep(key, piece)
+                    self._cache.keep(key, piece)
                     pieces.append(piece)
         pieces.sort(key=lambda piece: piece.start)
         known = max((piece.end for piece in pieces), default=0)
@@ -167,19 +167,6 @@ class CachedStore(ObjectStore):
 
     def locate(self, name: str) -> str:
         return self._inner.locate(name)
-
-    def _find(self, key: str, ranges: Sequence[tuple[int, int]]) -> Sequence[Piece]:
-        """Return kept pieces: those in memory, and those of the folder that memory lacks."""
-        pieces = self._cache.memory.find(key, ranges)
-        gaps = missing(ranges, [(piece.start, piece.end) for piece in pieces])
-        for piece in self._cache.folder.find(key, gaps) if gaps else ():
-            self._cache.memory.keep(key, piece)
-            pieces.append(piece)
-        return pieces
-
-    def _keep(self, key: str, piece: Piece) -> None:
-        self._cache.memory.keep(key, piece)
-        self._cache.folder.keep(key, piece)
 
     def _key(self, name: str) -> str:
         return _digest(f"{_scheme(self.url)}/{name}")

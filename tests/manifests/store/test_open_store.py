@@ -177,5 +177,5 @@ def test_only_a_writer_creates_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["s3://lake/db", "gs://lake/db", "az://lake/db", "hdfs://lake/db"])
 def test_every_kind_of_store_takes_the_options_of_the_cache(url: str, tmp_path: Path) -> None:
     own = {"account_name": "a"} if url.startswith("az") else {}
-    store = open_store(url, {"cache": str(tmp_path), "cache_memory_bytes": 1 << 20, **own})
+    store = open_store(url, {"cache": str(tmp_path), "cache_bytes": 1 << 20, **own})
     assert isinstance(store, CachedStore)

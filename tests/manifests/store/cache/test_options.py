@@ -29,7 +29,7 @@ def test_equal_options_mean_the_same_cache() -> None:
         ({"cache": "/a\0b"}, "cache of s3://b must be the absolute path"),
         ({"cache": "/a", "cache_bytes": "much"}, "cache_bytes of s3://b must be a number of bytes"),
         ({"cache": "/a", "cache_bytes": -1}, "cache_bytes of s3://b must be a number of bytes"),
-        ({"cache": "/a", "cache_memory_bytes": 1.5}, "cache_memory_bytes of s3://b must be"),
+        ({"cache": "/a", "cache_bytes": 1.5}, "cache_bytes of s3://b must be"),
         ({"cache_bytes": 5}, "cache_bytes of s3://b needs the option cache"),
     ],
 )

@@ -14,7 +14,8 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.store import MemoryStore, open_store
-from colonnade.manifests.store.cache.options import Cache, cache_of
+from colonnade.manifests.store.cache.folder import FolderPieces
+from colonnade.manifests.store.cache.options import cache_of
 from colonnade.manifests.store.cache.store import CachedStore
 from tests.faults import FaultyStore
 from tests.setup.http_proxy import Proxy
@@ -24,13 +25,13 @@ NAME = "t/0123.rowset"
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Cache:
+def cache(tmp_path: Path) -> FolderPieces:
     found = cache_of({"cache": str(tmp_path / "cache")}, "s3://b")
     assert found is not None
     return found
 
 
-def test_random_ranges_are_right_and_are_asked_for_once(cache: Cache) -> None:
+def test_random_ranges_are_right_and_are_asked_for_once(cache: FolderPieces) -> None:
     order = random.Random(5)
     data = order.randbytes(3_000_000)
     inner = FaultyStore(MemoryStore())
@@ -46,13 +47,9 @@ def test_random_ranges_are_right_and_are_asked_for_once(cache: Cache) -> None:
         asked = len(inner.trace)
         assert [*store.get_ranges(NAME, ranges)] == wanted
         assert len(inner.trace) == asked
-    again = CachedStore(inner, cache._replace(memory=type(cache.memory)(1 << 20)))
-    asked = len(inner.trace)
-    assert [*again.get_ranges(NAME, ranges)] == wanted
-    assert len(inner.trace) == asked, "the folder serves another process"
 
 
-def test_whole_objects_are_asked_for_once_and_keep_their_limit(cache: Cache) -> None:
+def test_whole_objects_are_asked_for_once_and_keep_their_limit(cache: FolderPieces) -> None:
     inner = FaultyStore(MemoryStore())
     inner.put(NAME, b"abcdef", sync=False)
     store = CachedStore(inner, cache)
@@ -62,7 +59,7 @@ def test_whole_objects_are_asked_for_once_and_keep_their_limit(cache: Cache) -> 
         store.get(NAME, limit=5)
 
 
-def test_objects_that_change_are_never_kept(cache: Cache) -> None:
+def test_objects_that_change_are_never_kept(cache: FolderPieces) -> None:
     inner = MemoryStore()
     store = CachedStore(inner, cache)
     names = ("00000000000000000000", "hint", "00000000000000000007")
@@ -74,7 +71,7 @@ def test_objects_that_change_are_never_kept(cache: Cache) -> None:
             assert [*store.read_many([name])] == [data]
 
 
-def test_a_range_beyond_the_end_is_the_stores_error(cache: Cache) -> None:
+def test_a_range_beyond_the_end_is_the_stores_error(cache: FolderPieces) -> None:
     inner = MemoryStore()
     inner.put(NAME, b"abcdef", sync=False)
     store = CachedStore(inner, cache)
@@ -88,7 +85,7 @@ def test_a_range_beyond_the_end_is_the_stores_error(cache: Cache) -> None:
         store.get_ranges("t/none.rowset", [(0, 1)])
 
 
-def test_a_forgotten_object_is_read_from_the_store(cache: Cache) -> None:
+def test_a_forgotten_object_is_read_from_the_store(cache: FolderPieces) -> None:
     inner = MemoryStore()
     inner.put(NAME, b"wrong!", sync=False)
     store = CachedStore(inner, cache)
@@ -111,13 +108,13 @@ def test_a_bucket_is_cached_only_with_the_option(tmp_path: Path) -> None:
         open_store("s3://bucket/k", {"cache": "here"})
 
 
-def table_on(minio: Minio, port: int, folder: Path, **more: int) -> tuple[str, dict[str, object]]:
+def table_on(minio: Minio, port: int, folder: Path) -> tuple[str, dict[str, object]]:
     """Create a table of 50,000 rows; return its URL and options of a cache, all through `port`."""
     options = {**minio.options(), "endpoint_url": f"http://127.0.0.1:{port}"}
     url = f"s3://{minio.new_bucket()}/t"
     rows = pa.table({"a": [*range(50_000)], "b": [f"text {n % 977}" for n in range(50_000)]})
     colonnade.create(url, rows.schema, storage_options=options).append(rows)
-    return url, {**options, "cache": str(folder), **more}
+    return url, {**options, "cache": str(folder)}
 
 
 def test_a_repeated_query_asks_a_bucket_only_for_the_head(minio: Minio, tmp_path: Path) -> None:
@@ -139,7 +136,7 @@ def test_a_repeated_query_asks_a_bucket_only_for_the_head(minio: Minio, tmp_path
 
 
 def test_damage_in_the_cache_itself_costs_only_a_request(minio: Minio, tmp_path: Path) -> None:
-    url, options = table_on(minio, minio.port, tmp_path, cache_memory_bytes=0)
+    url, options = table_on(minio, minio.port, tmp_path)
     table = colonnade.open(url, options)
     rows = table.scan().to_arrow()
     kept = [path for path in tmp_path.rglob("*-*") if path.is_file()]
@@ -150,7 +147,7 @@ def test_damage_in_the_cache_itself_costs_only_a_request(minio: Minio, tmp_path:
 
 
 def test_wrong_bytes_from_the_store_do_not_stay_in_the_cache(minio: Minio, tmp_path: Path) -> None:
-    url, options = table_on(minio, minio.port, tmp_path, cache_memory_bytes=0)
+    url, options = table_on(minio, minio.port, tmp_path)
     table = colonnade.open(url, options)
     rows = table.scan().to_arrow()
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*-*") if path.is_file()}

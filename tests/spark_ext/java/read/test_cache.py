@@ -41,14 +41,14 @@ class Shelf:
         self._plan, self._schema = plan_of(schema, entries), spark_schema(schema)
         self._rows = expected_rows(rows, schema) * rowsets
 
-    def answer(self, limit: int = GIB, memory: int = 0) -> dict[str, Any]:
+    def answer(self, limit: int = GIB) -> dict[str, Any]:
         """Read all rows through the cache."""
-        cache = {"folder": str(self.cache), "bytes": limit, "memory_bytes": memory}
+        cache = {"folder": str(self.cache), "bytes": limit}
         return self.tool.answer(self.url, self._plan, self._schema, cache)
 
-    def opened(self, limit: int = GIB, memory: int = 0) -> int:
+    def opened(self, limit: int = GIB) -> int:
         """Read all rows, which must be right; return how often an object was opened."""
-        answer = self.answer(limit, memory)
+        answer = self.answer(limit)
         assert answer.get("rows") == self._rows, answer
         opened: int = answer["opened"]
         return opened
@@ -73,17 +73,9 @@ def shelf(tool: ReadTool, tmp_path: Path) -> Shelf:
     return Shelf(tool, tmp_path, 2, [order.randbytes(700_000) for _ in range(4)])
 
 
-@pytest.mark.parametrize("memory", [0, 64 << 20])
-def test_a_repeated_read_asks_the_store_for_nothing(shelf: Shelf, memory: int) -> None:
-    assert shelf.opened(memory=memory) >= 4
-    assert shelf.opened(memory=memory) == 0
-
-
-def test_memory_alone_serves_a_process_whose_folder_is_lost(shelf: Shelf) -> None:
-    shelf.opened(memory=64 << 20)
-    for path in shelf.kept():
-        path.unlink()
-    assert shelf.opened(memory=64 << 20) == 0
+def test_a_repeated_read_asks_the_store_for_nothing(shelf: Shelf) -> None:
+    assert shelf.opened() >= 4
+    assert shelf.opened() == 0
 
 
 def test_java_writes_the_pieces_that_python_reads(shelf: Shelf) -> None:

@@ -354,7 +354,7 @@ def test_each_column_of_a_large_rowset_behind_hadoop_is_one_read(
 ) -> None:
     entry, schema, live, vector = large
     plan = plan_of(schema, [entry], {0: vector})
-    cache = {"folder": str(tmp_path / "cache"), "bytes": 1 << 30, "memory_bytes": 0}
+    cache = {"folder": str(tmp_path / "cache"), "bytes": 1 << 30}
     for opened in (5, 0) if cached else (5,):  # the footer, and each column that has bytes
         answer = tool.answer(
             f"shelf://{store.url}", plan, spark_schema(schema), cache if cached else None

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
@@ -23,22 +23,34 @@ import java.util.regex.Pattern;
 public final class CachedSource implements ByteSource {
   private static final Pattern S3A = Pattern.compile("s3a:", Pattern.CASE_INSENSITIVE);
 
+  private static final Map<Settings, FolderPieces> CACHES = new ConcurrentHashMap<>();
+
+  private record Settings(String folder, long bytes) {}
+
   private final ByteSource store;
-  private final Cache cache;
+  private final FolderPieces cache;
   private final Set<String> used = ConcurrentHashMap.newKeySet();
 
-  private CachedSource(ByteSource store, Cache cache) {
+  private CachedSource(ByteSource store, FolderPieces cache) {
     this.store = store;
     this.cache = cache;
   }
 
   /**
-   * Returns a store behind the cache that a task names, or the store itself.
+   * Returns a store behind the cache that a task names, or the store itself. Does no I/O.
    *
-   * @param settings the folder and its limits; a missing node if there is no cache
+   * @param settings the folder and its limit, which the planner has checked; a missing node if
+   *     there is no cache. Equal settings mean one cache of this process.
    */
   public static ByteSource of(ByteSource store, JsonNode settings) {
-    return settings.isMissingNode() ? store : new CachedSource(store, Cache.of(settings));
+    if (settings.isMissingNode()) {
+      return store;
+    }
+    Settings chosen =
+        new Settings(settings.get("folder").textValue(), settings.get("bytes").longValue());
+    return new CachedSource(
+        store,
+        CACHES.computeIfAbsent(chosen, each -> new FolderPieces(each.folder(), each.bytes())));
   }
 
   @Override
@@ -86,15 +98,14 @@ public final class CachedSource implements ByteSource {
     used.add(name);
     String key = key(name);
     Range wanted = new Range(offset, offset + length);
-    List<Piece> held = find(key, wanted);
+    List<Piece> held = cache.find(key, wanted);
     Range gap = Piece.missing(wanted, held);
     if (gap == null) {
       return Piece.assemble(wanted, held);
     }
     byte[] data = run.read(gap.start(), (int) (gap.end() - gap.start()));
     for (Piece piece : Piece.divide(gap.start(), data)) {
-      cache.memory().keep(key, piece);
-      cache.folder().keep(key, piece);
+      cache.keep(key, piece);
     }
     if (gap.equals(wanted)) {
       return data;
@@ -106,22 +117,8 @@ public final class CachedSource implements ByteSource {
   @Override
   public void forget() {
     for (String name : used) {
-      cache.memory().forget(key(name));
-      cache.folder().forget(key(name));
+      cache.forget(key(name));
     }
-  }
-
-  /** Returns kept pieces: those in memory, and those of the folder that memory lacks. */
-  private List<Piece> find(String key, Range wanted) {
-    List<Piece> found = new ArrayList<>(cache.memory().find(key, wanted));
-    Range gap = Piece.missing(wanted, found);
-    if (gap != null) {
-      for (Piece piece : cache.folder().find(key, gap)) {
-        cache.memory().keep(key, piece);
-        found.add(piece);
-      }
-    }
-    return found;
   }
 
   /** Returns the digits that name an object in the folder, which are the same in Python. */

@@ -1,12 +1,10 @@
 /**
- * Keeps bytes of objects that never change near the reader: in the memory of the process, and in a
- * folder on local disk that processes of both languages share.
+ * Keeps bytes of objects that never change near the reader, in a folder on local disk that
+ * processes of both languages share.
  *
  * <pre>
- *   CachedSource -> Cache -> MemoryPieces
- *        |            |
- *        |            +----> FolderPieces
- *        +-> ByteSource
+ *   CachedSource -> FolderPieces
+ *        +--------> ByteSource
  * </pre>
  *
  * <p>Guide: docs/cache.md
