@@ -14,7 +14,6 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, hold_delet
 from colonnade.manifests.model.entries import (
     DeletionVectorEntry,
     OriginEntry,
-    PartitionValues,
     RowSetEntry,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
@@ -112,7 +111,7 @@ def _write(inputs: Inputs) -> CompactionOutcome:
         entries = writer.close()
         _check(inputs, entries, writer)
         origin = _origin(job, store, writer.take_origins())
-    return _kept_together(job, entries, origin, copied)
+    return _outcome(job, entries, origin, copied)
 
 
 def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -> None:
@@ -150,9 +149,7 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
     except BaseException:
         writer.abort()
         raise
-    if not divides:
-        return _kept_together(job, entries, origin)
-    return _outcome(job, entries, target.partition_layout_id, origin)
+    return _outcome(job, entries, origin, divided=divides)
 
 
 def _options(job: CompactionJob) -> WriteOptions:
@@ -166,35 +163,24 @@ def _origin(job: CompactionJob, store: ObjectStore, rows: list[Rows]) -> OriginE
     return write_origin(store, prefix, job.job_id, data, inline_bytes=job.inline_bytes)
 
 
-def _kept_together(
-    job: CompactionJob,
-    entries: tuple[RowSetEntry, ...],
-    origin: OriginEntry | None,
-    copied: int = 0,
-) -> CompactionOutcome:
-    """Return what was written into the partition of the group."""
-    # In a table that is not partitioned any more, new RowSets have no partition.
-    if not job.target.partition_fields:
-        return _outcome(job, entries, 0, origin, copied)
-    layout, partition = job.group.partition_layout_id, job.group.partition or None
-    return _outcome(job, entries, layout, origin, copied, partition)
-
-
 def _outcome(
     job: CompactionJob,
     entries: tuple[RowSetEntry, ...],
-    layout: int,
     origin: OriginEntry | None,
     copied: int = 0,
-    partition: PartitionValues | None = None,
+    *,
+    divided: bool = False,
 ) -> CompactionOutcome:
-    """Return what was written; all entries get `partition`, if it is given."""
-    ids: dict[str, object] = {
-        "partition_layout_id": layout,
-        "sort_order_id": job.target.sort_order_id,
-    }
-    if partition is not None:
-        ids["partition"] = partition
+    """Return what was written: into the partition of the group, unless it was `divided`."""
+    ids: dict[str, object] = {"sort_order_id": job.target.sort_order_id}
+    if divided:
+        ids["partition_layout_id"] = job.target.partition_layout_id
+    elif job.target.partition_fields:
+        ids["partition_layout_id"] = job.group.partition_layout_id
+        ids["partition"] = job.group.partition or None
+    else:
+        # In a table that is not partitioned any more, new RowSets have no partition.
+        ids["partition_layout_id"] = 0
     return CompactionOutcome(
         outputs=tuple(entry.model_copy(update=ids) for entry in entries),
         origin=origin,
