@@ -74,14 +74,15 @@ class Patience:
     def patiently(self, attempt: Callable[[], T]) -> T:
         """Repeat an attempt whose failure may pass, with growing pauses of random length.
 
-        Raises: the Failure of the last attempt.
+        Raises: the Failure of the last attempt. It has `arrived` if one of the attempts has.
         """
         end = time.monotonic() + self.patience_s
-        longest = FIRST_PAUSE_S
+        longest, arrived = FIRST_PAUSE_S, False
         while True:
             try:
                 return attempt()
             except Failure as failure:
+                arrived = failure.arrived = arrived or failure.arrived
                 # Clients that were refused together must not return together.
                 pause = longest * random.uniform(0.1, 1)
                 if not failure.passing or time.monotonic() + pause > end or self._is_silent():

@@ -126,24 +126,15 @@ class BucketStore(ObjectStore):
         if epoch_number(name) is None:
             self._check_log(name)
         bucket = self.bucket
-        arrived = False
-
-        def attempt() -> None:
-            nonlocal arrived
-            try:
-                bucket.put(self._prefix + name, data, if_absent=True)
-            except Failure as failure:
-                arrived = arrived or failure.arrived
-                raise
-
+        write = partial(bucket.put, self._prefix + name, data, if_absent=True)
         try:
-            bucket.patience.patiently(attempt)
+            bucket.patience.patiently(write)
         except Failure as failure:
-            if failure.status == TAKEN or arrived:
+            if failure.status == TAKEN or failure.arrived:
                 self._turns.seen(name, created=False)
             if failure.status == TAKEN:
                 return PutOutcome.EXISTS
-            if arrived:
+            if failure.arrived:
                 return PutOutcome.UNKNOWN
             if failure.status is not None and self._has(name, data):
                 self._turns.seen(name, created=False)

@@ -161,23 +161,13 @@ class UploadWriter(ObjectWriter):
 
     def _publish(self, request: Callable[[], None]) -> None:
         """Make the request that makes the object visible, unless its name is taken."""
-        arrived = False
-
-        def attempt() -> None:
-            nonlocal arrived
-            try:
-                request()
-            except Failure as failure:
-                # An answer 404 to a repeated request means that the upload has ended, one way or
-                # the other, and a taken name may be met by an own first try.
-                if failure.arrived or failure.status == TAKEN:
-                    arrived = True
-                raise
-
         try:
-            self._upload.patience.patiently(attempt)
+            self._upload.patience.patiently(request)
         except Failure as failure:
-            if arrived and self._is_there(failure):
+            # An answer 404 to a repeated request means that the upload has ended, one way or the
+            # other, and a taken name may be met by an own first try.
+            may_be_there = failure.arrived or failure.status == TAKEN
+            if may_be_there and self._is_there(failure):
                 return
             if failure.status == TAKEN:
                 raise AlreadyExistsError(f"{self._location} exists already.") from failure.error

@@ -67,6 +67,16 @@ def test_a_lasting_failure_is_not_repeated(time: Time) -> None:
     assert not time.pauses
 
 
+def test_the_last_failure_says_whether_an_earlier_attempt_may_have_had_an_effect(
+    time: Time,
+) -> None:
+    earlier, last = failure(503, passing=True, arrived=True), failure(412)
+    with pytest.raises(Failure) as caught:
+        made(time).patiently(failing(earlier, last))
+    assert caught.value is last
+    assert last.arrived
+
+
 def test_patience_ends_before_the_pause_that_would_exceed_it(time: Time) -> None:
     began = time.now
     with pytest.raises(Failure):
