@@ -23,6 +23,7 @@ from pyspark.sql.types import StructType
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.public import public
 from colonnade.spark_ext.settings import TRANSACTION
+from colonnade.spark_ext.table.column_sql import literal, require_escapes
 from colonnade.spark_ext.table.row_methods import RowMethods
 from colonnade.spark_ext.table.statements import (
     call,
@@ -101,10 +102,11 @@ class Transaction:
             given["primaryKey"] = ", ".join(primaryKey)
         text = f"CREATE TABLE {table_name(table.path)} ({columns}) USING colonnade"
         if comment is not None:
-            text += f" COMMENT {_literal(comment)}"
+            text += f" COMMENT {literal(comment)}"
         if given:
-            pairs = ", ".join(f"{_literal(k)} = {_literal(v)}" for k, v in given.items())
+            pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in given.items())
             text += f" TBLPROPERTIES ({pairs})"
+        require_escapes(self._spark, text)
         self._spark.sql(text)
         return table
 
@@ -202,9 +204,3 @@ class TransactionTable(RowMethods):
         # This fails for a dropped table, which the append of a DataFrame would create again.
         self.toDF()
         return super()._write(rows, mode, options)
-
-
-def _literal(text: str) -> str:
-    """Write a text as an SQL string literal."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

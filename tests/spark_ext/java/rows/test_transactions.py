@@ -250,7 +250,7 @@ METHODS = """(lambda db: [
     (tx := db.transaction()).table('b').append(spark.range(20, 22).selectExpr('id', 'id v')),
     tx.table('a').delete(F.col('id') < 5),
     tx.table('b').update('id = 20', {{'v': '-1'}}),
-    tx.create('c', 'id bigint NOT NULL, v bigint', sortKey=['id desc'], comment="it's c").path,
+    tx.create('c', 'id bigint NOT NULL, v bigint', sortKey=['id desc'], comment="it's ${{c}}").path,
     tx.table('c').overwrite(tx.table('a').toDF()),
     tx.table('c').alias('t').merge(tx.table('b').toDF().alias('s'), 't.id = s.id')
         .whenMatchedDelete().whenNotMatchedInsertAll('s.id > 9').execute(),
@@ -271,7 +271,7 @@ def test_methods_say_what_each_statement_did(spark: SparkShell) -> None:
     assert (tables, last) == (["a", "b", "c"], base + 1)
     assert committed(spark) == {"a": [*range(5, 10)], "b": [*range(10), 20, 21], "c": [20, 21]}
     made = colonnade.open(folder(spark) / "c")
-    assert made._state.comment == "it's c"
+    assert made._state.comment == "it's ${c}"
     assert made._state.sort_key[0].descending
 
 
