@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from xxhash import xxh64_intdigest
 
 Words = NDArray[np.uint64]
 
@@ -58,28 +59,11 @@ def _words(column: pa.Array) -> list[Words]:
         column = column.cast(pa.uint8())
     buffers = column.buffers()
     if len(buffers) == 3:
-        return [_text_hashes(column)]
+        texts = column.cast(pa.large_binary()).to_pylist()
+        return [np.fromiter(map(xxh64_intdigest, texts), np.uint64, len(texts))]
     width = column.type.bit_width // 8
     values = np.frombuffer(buffers[1], np.uint8)[column.offset * width :][: len(column) * width]
     if width == 16:
         low, high = values.view(np.uint64).reshape(-1, 2).T
         return [low, high]
     return [values.view(f"u{width}").astype(np.uint64)]
-
-
-def _text_hashes(column: pa.Array) -> Words:
-    """Return a polynomial hash of the bytes of each value, and of their number."""
-    offset_type = np.int64 if pa.types.is_large_string(column.type) else np.int32
-    ends = np.frombuffer(column.buffers()[1], offset_type)[column.offset :][: len(column) + 1]
-    ends = ends.astype(np.int64)
-    lengths = np.diff(ends)
-    hashes = lengths.astype(np.uint64)
-    filled = np.flatnonzero(lengths)
-    if not len(filled):
-        return hashes
-    data = np.frombuffer(column.buffers()[2], np.uint8)[ends[0] : ends[-1]].astype(np.uint64)
-    starts = ends[:-1] - ends[0]
-    places = np.arange(len(data)) - np.repeat(starts, lengths)
-    powers = np.cumprod(np.full(int(lengths.max()), _FACTORS[0], np.uint64))
-    hashes[filled] += np.add.reduceat((data + np.uint64(1)) * powers[places], starts[filled])
-    return hashes
