@@ -8,22 +8,22 @@ bucket is sorted separately.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.errors import StoreError
 from colonnade.tableformat.compaction.inputs import InputRowSet, Inputs, Rows
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.encodings.integers import as_integers, is_stored_as_integer
+from colonnade.tableformat.rowset.write.spill import Spill, Spilled
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.scan.sorting import spill_rows, spilled_rows
 
 BUCKET_BYTES = 32 * MIB
 """The stored bytes of rows that are sorted at once; decoded rows take a few times as much."""
@@ -46,20 +46,13 @@ def zorder(inputs: Inputs, writer: RowSetWriter) -> None:
     job = inputs.job
     buckets = -(-job.group.bytes_out // BUCKET_BYTES)
     curve = _sample(inputs, buckets)
-    with tempfile.TemporaryDirectory(prefix="colonnade-zorder-") as folder:
-        shelf = _Memory() if buckets == 1 else _Files(Path(folder), buckets)
-        try:
-            for source in inputs.open():
-                for rows, columns in source.batches():
-                    _put(shelf, curve, curve.values(columns), source.origin(rows), columns)
-            for bucket in range(buckets):
-                inputs.stop.check()
-                _write_bucket(shelf.take(bucket), writer)
-        except OSError as error:
-            raise StoreError(
-                f"Sorting table {job.target.name!r} needs space in the temporary folder"
-                f" {tempfile.gettempdir()}: {error}."
-            ) from error
+    with closing(_Shelf(buckets)) as shelf:
+        for source in inputs.open():
+            for rows, columns in source.batches():
+                _put(shelf, curve, curve.values(columns), source.origin(rows), columns)
+        for bucket in range(buckets):
+            inputs.stop.check()
+            _write_bucket(shelf.take(bucket), writer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +149,7 @@ def _comparable(array: pa.Array, column: StoredColumn) -> NDArray[Any]:
 
 
 def _put(
-    shelf: _Memory | _Files, curve: _Curve, values: ZValues, origin: Rows, columns: list[pa.Array]
+    shelf: _Shelf, curve: _Curve, values: ZValues, origin: Rows, columns: list[pa.Array]
 ) -> None:
     """Divide rows among the buckets."""
     arrays = [*columns, pa.array(values), pa.array(origin)]
@@ -179,41 +172,26 @@ def _write_bucket(batches: Sequence[pa.RecordBatch], writer: RowSetWriter) -> No
         writer.write_storage([column.take(piece) for column in columns], np.asarray(origin)[rows])
 
 
-class _Memory:
-    """Keeps the rows of a z-order that needs only one bucket in memory."""
+class _Shelf:
+    """The rows of the buckets: in memory if there is one bucket, else on local disk."""
 
-    def __init__(self) -> None:
-        self._batches: list[pa.RecordBatch] = []
-
-    def put(self, bucket: int, batch: pa.RecordBatch) -> None:
-        assert bucket == 0
-        self._batches.append(batch)
-
-    def take(self, bucket: int) -> list[pa.RecordBatch]:
-        assert bucket == 0
-        return self._batches
-
-
-class _Files:
-    """Buckets in files, which are removed once they are read."""
-
-    def __init__(self, folder: Path, buckets: int) -> None:
-        self._paths = [folder / f"{bucket}.arrow" for bucket in range(buckets)]
-        self._writers: dict[int, pa.RecordBatchStreamWriter] = {}
-        self._options = pa.ipc.IpcWriteOptions(compression="lz4")
+    def __init__(self, buckets: int) -> None:
+        self._spill = Spill() if buckets > 1 else None
+        self._spilled: list[list[Spilled]] = [[] for _ in range(buckets)]
+        self._held: list[pa.RecordBatch] = []
 
     def put(self, bucket: int, batch: pa.RecordBatch) -> None:
-        if bucket not in self._writers:
-            self._writers[bucket] = pa.ipc.new_stream(
-                str(self._paths[bucket]), batch.schema, options=self._options
-            )
-        self._writers[bucket].write_batch(batch)
+        if self._spill is None:
+            self._held.append(batch)
+        else:
+            self._spilled[bucket].append(spill_rows(self._spill, batch))
 
     def take(self, bucket: int) -> list[pa.RecordBatch]:
-        if bucket not in self._writers:
-            return []
-        self._writers[bucket].close()
-        with pa.OSFile(str(self._paths[bucket])) as file, pa.ipc.open_stream(file) as reader:
-            batches: list[pa.RecordBatch] = list(reader)
-        self._paths[bucket].unlink()
-        return batches
+        if self._spill is None:
+            return self._held
+        return [*spilled_rows(self._spill, self._spilled[bucket])]
+
+    def close(self) -> None:
+        """Remove what is on disk."""
+        if self._spill is not None:
+            self._spill.close()

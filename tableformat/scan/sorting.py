@@ -43,8 +43,8 @@ def sorted_rows(
         for piece, piece_size in _pieces(batches, schema):
             if part and size + piece_size > PART_BYTES:
                 spill = spill or Spill()
-                kept = [spill.add(_bytes(each)) for each in _in_order(part, sort_key, places)]
-                runs.append(_run(_read(spill, kept)))
+                kept = [spill_rows(spill, each) for each in _in_order(part, sort_key, places)]
+                runs.append(_run(spilled_rows(spill, kept)))
                 size = 0
             part.append(piece)
             size += piece_size
@@ -80,14 +80,16 @@ def _in_order(
         yield pa.RecordBatch.from_arrays([each.take(piece) for each in columns], schema=schema)
 
 
-def _bytes(batch: pa.RecordBatch) -> pa.Buffer:
+def spill_rows(spill: Spill, batch: pa.RecordBatch) -> Spilled:
+    """Keep rows on local disk, and return their place. Raises StoreError."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=_OPTIONS) as stream:
         stream.write_batch(batch)
-    return sink.getvalue()
+    return spill.add(sink.getvalue())
 
 
-def _read(spill: Spill, places: list[Spilled]) -> Iterator[pa.RecordBatch]:
+def spilled_rows(spill: Spill, places: Sequence[Spilled]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows at some places, each as one batch. Raises StoreError."""
     for place in places:
         for data in spill.read([place]):
             with pa.ipc.open_stream(data) as stream:

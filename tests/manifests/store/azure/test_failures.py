@@ -8,8 +8,8 @@ import pytest
 from azure.core import exceptions as azure
 from requests.exceptions import ReadTimeout, SSLError
 
-from colonnade.manifests.store.azure.failures import TAKEN, classify, refusal
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.azure.failures import classify, refusal
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 
 OPERATIONS = ("read", "list", "write", "remove")
 

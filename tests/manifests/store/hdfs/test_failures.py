@@ -8,9 +8,8 @@ import socket
 import pytest
 import requests
 
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure
 from colonnade.manifests.store.hdfs.failures import (
-    TAKEN,
     RefusedError,
     classify,
     unanswered,
