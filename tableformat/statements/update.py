@@ -7,7 +7,7 @@ RowSet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -140,7 +140,7 @@ def _changed(
     own = stored_table(table)
     rules = bind_constraints(own.name, own.constraints, own.schema)
     new = assigned(values, table.schema, decided_by(rules, values.values))
-    ids = in_place(log.plain, own, [(c.rowset, c.count) for c in chosen], values.targets)
+    ids = in_place(log.plain, own, [(c.rowset, c.count) for c in chosen], [*values.values])
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     sources = RowSources()
@@ -194,21 +194,27 @@ def _static_values(
     return agreed_values(table, rows, statics.targets.fields, job_id)
 
 
+def can_replace(table: TableState, columns: Collection[int]) -> bool:
+    """Return whether some columns of a RowSet can be written alone, without their rows.
+
+    They do not decide where a row is, and no constraint reads one of them and another column.
+    """
+    return replaceable(table).issuperset(columns) and are_decided_by(
+        table.constraints, table.schema, columns
+    )
+
+
 def in_place(
     log: Log,
     table: TableState,
     changed: Iterable[tuple[LiveRowSet, int]],
-    targets: TableSchema,
+    columns: Sequence[int],
 ) -> frozenset[int]:
     """Return which RowSets get replaced columns, given how many rows change in each RowSet.
 
-    A constraint that reads a target and another column needs whole rows. Reads the footers of
-    possible RowSets. Raises CorruptionError, StoreError.
+    Reads the footers of possible RowSets. Raises CorruptionError, StoreError.
     """
-    columns = [field.id for field in targets.fields]
-    if not replaceable(table).issuperset(columns) or not are_decided_by(
-        table.constraints, table.schema, columns
-    ):
+    if not can_replace(table, columns):
         return frozenset()
     chosen = set[int]()
     room = IN_PLACE_ROOM

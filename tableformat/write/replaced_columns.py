@@ -15,6 +15,7 @@ from pyroaring import AbstractBitMap, FrozenBitMap
 
 from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.replaced_columns import replacement_of
@@ -80,21 +81,40 @@ def write_replacement(
     except BaseException:
         output.abort()
         raise
-    every = changed is None or len(changed) == entry.rows
-    return ReplaceColumn(
-        table=place.table,
-        rowset=rowset.id,
-        replacement=replacement_of(stored, ids),
-        statistics=stored.statistics,
-        changed=None
-        if every
-        else write_deletion_vector(
-            store,
+    if changed is not None and len(changed) == entry.rows:
+        changed = None
+    return as_operation(place, rowset, ids, stored, changed, sync=options.sync)
+
+
+def as_operation(
+    place: WritePlace,
+    rowset: LiveRowSet,
+    columns: Sequence[int],
+    stored: RowSetEntry,
+    changed: AbstractBitMap | None,
+    *,
+    sync: bool,
+) -> ReplaceColumn:
+    """Return the operation that makes written columns of a RowSet those of its rows.
+
+    Stores the numbers of the `changed` rows if they are too many for the log; None means all rows.
+    Raises StoreError.
+    """
+    vector = None
+    if changed is not None:
+        vector = write_deletion_vector(
+            place.store,
             place.prefix,
             place.job_id,
             DeletionVector(FrozenBitMap(changed)),
-            sync=options.sync,
+            sync=sync,
             inline_bytes=place.inline_bytes,
-        ),
-        predecessors=rowset.holders(ids) or None,
+        )
+    return ReplaceColumn(
+        table=place.table,
+        rowset=rowset.id,
+        replacement=replacement_of(stored, columns),
+        statistics=stored.statistics,
+        changed=vector,
+        predecessors=rowset.holders(columns) or None,
     )

@@ -7,6 +7,8 @@ Spec: docs/spec/types.md#generated-columns
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from colonnade.manifests.model.columns.stated_sql import present_text
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, walk
 
@@ -20,6 +22,16 @@ def sources_of(column: SchemaField, schema: TableSchema) -> tuple[SchemaField, .
     """Return the columns that a generated column reads, in the order of the schema."""
     ids = set(() if column.generated is None else column.generated.columns)
     return tuple(field for field in schema.fields if field.id in ids)
+
+
+def generated_from(columns: Iterable[int], schema: TableSchema) -> SchemaField | None:
+    """Return the first generated column that is one of some columns, or reads one; or None."""
+    ids = set(columns)
+    for field in generated_fields(schema):
+        assert field.generated is not None
+        if not ids.isdisjoint((field.id, *field.generated.columns)):
+            return field
+    return None
 
 
 def expression_of(generation: Generation, schema: TableSchema) -> str:

@@ -14,10 +14,9 @@ from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.columns.generated import generated_fields, sources_of
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.columns.generated import generated_from
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.sizes import parse_size
-from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
@@ -41,8 +40,7 @@ from colonnade.tableformat.statements.columns.written_columns import (
     decode_columns,
     encode_rowsets,
 )
-from colonnade.tableformat.statements.update import in_place
-from colonnade.tableformat.write.constraints import are_decided_by
+from colonnade.tableformat.statements.update import can_replace, in_place
 from colonnade.tableformat.write.job import WriteJob
 
 COUNTED_SHARE = 8
@@ -88,7 +86,10 @@ class _Update(NamedTuple):
         base = SNAPSHOTS.at(job.address, asked.database, job.base)
         table = job.columns.preview(log, base).tables[TableId(job.target.table)]
         fields = tuple(table.schema.field(name) for name in asked.columns)
-        if job.base != asked.seen.epoch or not _can_replace(table, fields):
+        ids = [field.id for field in fields]
+        # Spark passes no values of generated columns to the tasks that write columns.
+        decides = generated_from(ids, table.schema) is not None
+        if job.base != asked.seen.epoch or decides or not can_replace(table, ids):
             return None
         filters = asked.filters
         where = None if filters is None else predicate_of(filters, table.schema)
@@ -138,7 +139,7 @@ def choose_columns(request: ChooseColumns) -> ChosenColumns:
     ]
     moved = {each.id: _data_bytes(each) * n // each.entry.rows for each, n in changed}
     large = [(each, n) for each, n in changed if update.is_large(moved[each.id])]
-    ids = in_place(update.log, update.table, large, TableSchema(fields=update.fields))
+    ids = in_place(update.log, update.table, large, [field.id for field in update.fields])
     if not update.pays(sum(moved[each] for each in ids)):
         ids = frozenset()
     chosen = view.of(each for each, _ in changed if each.id in ids)
@@ -177,18 +178,6 @@ def _least(asked: Update) -> int:
             f"spark.colonnade.replaceColumnsBytes is {text!r}, which is not a size;"
             " set it to a number of bytes such as 32m."
         ) from None
-
-
-def _can_replace(table: TableState, fields: Sequence[SchemaField]) -> bool:
-    """Return whether new values of some columns decide nothing else about their rows."""
-    ids = {field.id for field in fields}
-    generated = generated_fields(table.schema)
-    sources = {source.id for each in generated for source in sources_of(each, table.schema)}
-    return (
-        replaceable(table).issuperset(ids)
-        and ids.isdisjoint(sources.union(each.id for each in generated))
-        and are_decided_by(table.constraints, table.schema, ids)
-    )
 
 
 OPS = by_name(updated_rowsets, choose_columns)

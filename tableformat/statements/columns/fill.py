@@ -17,7 +17,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.columns.generated import generated_fields, sources_of
+from colonnade.manifests.model.columns.generated import generated_from
 from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.operations import AlterSchema, Operation, ReplaceColumn
 from colonnade.manifests.model.schema import SchemaField, type_text
@@ -251,13 +251,12 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
             f"Column {target.name!r} cannot be filled, because {_why_kept(table, target)}; use"
             " update."
         )
-    for generated in generated_fields(table.schema):
-        if generated.id == target.id or target in sources_of(generated, table.schema):
-            what = "is" if generated.id == target.id else "decides"
-            raise InvalidInputError(
-                f"Column {target.name!r} cannot be filled, because it {what} the generated column"
-                f" {generated.name!r}; use update."
-            )
+    if (generated := generated_from((target.id,), table.schema)) is not None:
+        what = "is" if generated.id == target.id else "decides"
+        raise InvalidInputError(
+            f"Column {target.name!r} cannot be filled, because it {what} the generated column"
+            f" {generated.name!r}; use update."
+        )
     return target
 
 

@@ -18,11 +18,8 @@ from pydantic import TypeAdapter
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import RowCount, RowSetEntry, RowSetNumber
-from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import Model, SchemaField
-from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
@@ -30,6 +27,7 @@ from colonnade.tableformat.rowset.deleted import shown_count
 from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.reported import Rows
 from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.replaced_columns import WritePlace, as_operation
 
 
 class _Written(Model, arbitrary_types_allowed=True):
@@ -96,38 +94,13 @@ def decode_columns(
                 f" {table.name!r} with other rows than the RowSet has."
             )
     found = {each.rowset: each for each in written}
-    return [
-        FilledRowSet(rowset, None, 0)
-        if (done := found.get(number)) is None
-        else FilledRowSet(rowset, _operation(log, job, table, fields, rowset, done), done.rows)
-        for number, rowset in rowsets.items()
-    ]
-
-
-def _operation(
-    log: Log,
-    job: WriteJob,
-    table: TableState,
-    fields: Sequence[SchemaField],
-    rowset: LiveRowSet,
-    done: _Written,
-) -> ReplaceColumn:
-    ids = [field.id for field in fields]
-    vector = None
-    if done.rows < rowset.row_count:
-        vector = write_deletion_vector(
-            log.store,
-            table.prefix,
-            job.job_id,
-            DeletionVector(done.changed[rowset.id]),
-            sync=job.settings.sync,
-            inline_bytes=log.limits.inline_bytes,
-        )
-    return ReplaceColumn(
-        table=table.id,
-        rowset=rowset.id,
-        replacement=replacement_of(done.stored, ids),
-        statistics=done.stored.statistics,
-        changed=vector,
-        predecessors=rowset.holders(ids) or None,
-    )
+    place = WritePlace(log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes)
+    ids, sync = [field.id for field in fields], job.settings.sync
+    decoded = []
+    for number, rowset in rowsets.items():
+        operation, done = None, found.get(number)
+        if done is not None:
+            changed = done.changed[number] if done.rows < rowset.row_count else None
+            operation = as_operation(place, rowset, ids, done.stored, changed, sync=sync)
+        decoded.append(FilledRowSet(rowset, operation, 0 if done is None else done.rows))
+    return decoded

@@ -57,7 +57,7 @@ class Update:
         self.table = colonnade.open(path)
         state = load({"path": str(path), "options": {}})
         schema = declared_json(self.table._state.schema)
-        plan = planned(path, columns=schema, seen=state["view"])
+        plan = planned(path, columns=schema, seen=state["view"], filled=["copy"])
         self.args: dict[str, Any] = {
             "job": plan["job"],
             "database": plan["database"],
@@ -183,15 +183,17 @@ def test_rows_that_take_few_bytes_move(path: Path, monkeypatch: pytest.MonkeyPat
 def test_columns_that_decide_more_than_their_own_values_are_never_replaced(
     tmp_path: Path,
 ) -> None:
-    schema = numbers(0).schema
+    schema = numbers(0).schema.append(pa.field("copy", pa.float64()))
     table = colonnade.create(
         tmp_path / "t",
         schema,
         sort_key=["c0"],
+        generated={"copy": "c4"},
         constraints={"both": "n >= 0 OR c1 > 5", "one": "c2 >= 0"},
     )
     table.append(numbers(0))
-    for column, chosen in (("c0", []), ("n", []), ("c1", []), ("c2", [0]), ("c3", [0])):
+    moving: list[tuple[str, list[int]]] = [("c4", []), ("copy", [])]
+    for column, chosen in (("c0", []), ("n", []), ("c1", []), ("c2", [0]), ("c3", [0]), *moving):
         update = Update(tmp_path / "t", column)
         assert update.choose(None)[0] == chosen, column
         assert update.candidates() == chosen, column
