@@ -91,35 +91,26 @@ class OpenRowSets:
         wanted: TableSchema,
     ) -> list[FoundRows]:
         reader, deleted = self._open(store, view, rowset)
-        return _rows_of(reader, view, rowset, deleted, keys, wanted)
-
-
-def _rows_of(
-    reader: RowSetReader,
-    view: View,
-    rowset: LiveRowSet,
-    deleted: DeletionVector | None,
-    keys: KeySet,
-    wanted: TableSchema,
-) -> list[FoundRows]:
-    ids = [field.id for field in keys.fields]
-    parts: list[tuple[int, Numbers, Numbers, pa.RecordBatch]] = []
-    for first, batch in reader.read(keys.fields, keep=keys.keep, keep_columns=ids):
-        maybe = keys.candidates(batch)
-        if len(maybe):
-            stretch = (first, first + batch.num_rows)
-            gone = with_hidden_rows(reader, view, rowset, deleted, [stretch])
-            if gone is not None:
-                maybe = maybe[gone.keep_mask(first, batch.num_rows)[maybe]]
-        numbers = keys.find(batch.take(pa.array(maybe)))
-        if (has_key := numbers >= 0).any():
-            parts.append((first, maybe[has_key], numbers[has_key], batch))
-    others = [field for field in wanted.fields if field.id not in ids]
-    rest = _others(reader, others, [(first, first + len(batch)) for first, _, _, batch in parts])
-    return [
-        (numbers, _chosen(rows, [batch, other], wanted))
-        for (_, rows, numbers, batch), other in zip(parts, rest, strict=True)
-    ]
+        ids = [field.id for field in keys.fields]
+        parts: list[tuple[int, Numbers, Numbers, pa.RecordBatch]] = []
+        for first, batch in reader.read(keys.fields, keep=keys.keep, keep_columns=ids):
+            maybe = keys.candidates(batch)
+            if len(maybe):
+                stretch = (first, first + batch.num_rows)
+                gone = with_hidden_rows(reader, view, rowset, deleted, [stretch])
+                if gone is not None:
+                    maybe = maybe[gone.keep_mask(first, batch.num_rows)[maybe]]
+            numbers = keys.find(batch.take(pa.array(maybe)))
+            if (has_key := numbers >= 0).any():
+                parts.append((first, maybe[has_key], numbers[has_key], batch))
+        others = [field for field in wanted.fields if field.id not in ids]
+        ranges = [(first, first + len(batch)) for first, _, _, batch in parts]
+        return [
+            (numbers, _chosen(rows, [batch, other], wanted))
+            for (_, rows, numbers, batch), other in zip(
+                parts, _others(reader, others, ranges), strict=True
+            )
+        ]
 
 
 def _others(
