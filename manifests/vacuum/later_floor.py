@@ -17,16 +17,12 @@ from colonnade.manifests.epochs.slots import check_slot
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import (
-    CheckpointRef,
-    Operation,
-    Unpin,
-    Vacuum,
-)
+from colonnade.manifests.model.operations import CheckpointRef, Vacuum
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import list_anchors, lost_states, name_lost, write_anchor
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
+from colonnade.manifests.vacuum.retention import ends_of_expired
 
 OPERATION = "repair"
 """The operation of the epoch with a later floor."""
@@ -64,14 +60,11 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     kept_anchors = (*(there[epoch] for epoch in sorted(below)), anchor)
     anchors, listed = list_anchors(log.reader, head, kept_anchors, objects)
     copy_what_is_lost(log.store, objects.parts, {}, threads=1)
-    ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
-    over = [lease for lease in head.leases.values() if lease.until_ms <= now]
-    ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
     floor = Vacuum(floor=state.epoch, anchors=anchors, anchor_list=listed, victims=())
     change = Change(
         new_transaction_id(),
         OPERATION,
-        (*ops, floor),
+        (*ends_of_expired(head, now), floor),
         fresh=True,
         anchored=frozenset(each.epoch for each in kept_anchors),
     )

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.columns.statics import with_own_statics
+from colonnade.manifests.model.operations import Operation, Unpin
 from colonnade.manifests.state.snapshot import Snapshot
 
 HOURS = "retention.hours"
@@ -174,6 +175,13 @@ def kept_below(head: Snapshot, floor: int, now_ms: int) -> tuple[int, ...]:
     """Return the epochs below the floor that a tag or a current pin keeps, ascending."""
     pinned = {pin.epoch for pin in head.pins.values() if pin.until_ms > now_ms}
     return tuple(sorted(e for e in pinned.union(head.tags.values()) if e < floor))
+
+
+def ends_of_expired(head: Snapshot, now_ms: int) -> tuple[Operation, ...]:
+    """Return the operations that end the pins and leases whose time is over."""
+    pins = (Unpin(name=pin.name) for pin in head.pins.values() if pin.until_ms <= now_ms)
+    over = (lease for lease in head.leases.values() if lease.until_ms <= now_ms)
+    return (*pins, *(lease.model_copy(update={"until_ms": 0}) for lease in over))
 
 
 def retention_of(properties: Mapping[str, str]) -> Retention:

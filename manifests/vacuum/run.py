@@ -21,11 +21,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import (
-    Operation,
-    Unpin,
-    Vacuum,
-)
+from colonnade.manifests.model.operations import Vacuum
 from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
@@ -41,6 +37,7 @@ from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
+from colonnade.manifests.vacuum.retention import ends_of_expired
 
 __all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum", "was_vacuumed"]
 
@@ -162,22 +159,16 @@ def _change(
     inventory: Inventory, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
 ) -> Change:
     """Return the change that names what is removed. It ends expired pins and leases."""
-    now = inventory.now_ms
-    ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
-    over = [lease for lease in head.leases.values() if lease.until_ms <= now]
-    ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
-    ops.append(
-        Vacuum(
-            floor=inventory.floor.epoch,
-            anchors=inventory.anchors,
-            anchor_list=inventory.anchor_list,
-            victims=victims,
-        )
+    floor = Vacuum(
+        floor=inventory.floor.epoch,
+        anchors=inventory.anchors,
+        anchor_list=inventory.anchor_list,
+        victims=victims,
     )
     return Change(
         new_transaction_id(),
         "vacuum",
-        tuple(ops),
+        (*ends_of_expired(head, inventory.now_ms), floor),
         {
             "retention_hours": f"{inventory.retention.hours:g}",
             "retention_epochs": str(inventory.retention.epochs),
