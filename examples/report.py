@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.filesize import decimal
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import track
 from rich.table import Table
 
 
@@ -48,22 +48,7 @@ class Report:
         self.console.print(table)
 
     def track(self, title: str, items: Sequence[str]) -> Iterator[str]:
-        """Yield the items; show a progress bar on a terminal, and one line each elsewhere."""
-        if not self.console.is_terminal:
-            for item in items:
-                self.console.print(f"{title}: {item}")
-                yield item
-            return
-        columns = (
-            TextColumn("{task.description:<36}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=self.console) as progress:
-            task = progress.add_task(title, total=len(items))
-            for item in items:
-                progress.update(task, description=f"{title}: {item}")
-                yield item
-                progress.advance(task)
-            progress.update(task, description=title)
+        """Yield the items; print a line for each and, on a terminal, show a progress bar below."""
+        for item in track(items, title, console=self.console, disable=not self.console.is_terminal):
+            self.console.print(f"{title}: {item}")
+            yield item
