@@ -41,51 +41,22 @@ from colonnade.manifests.model.operations import (
     CreateDatabase,
     CreateTable,
     DrawIdentity,
-    DropCheck,
     DropRowSet,
     DropTable,
     ForgetRangeTombstones,
-    RenameTable,
     ReplaceColumn,
     Restore,
-    SetComment,
-    SetLifetimes,
-    SetPartitionLayout,
     SetPrimaryKey,
     SetProperties,
-    SetSortOrder,
+    TableOperation,
     Txn,
 )
+from colonnade.manifests.state.alterations import Clash, clash_of
 from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 
-RowOperation = (
-    AddRowSet
-    | AddRowSets
-    | DropRowSet
-    | AddDeletionVector
-    | AddRangeTombstone
-    | ReplaceColumn
-    | Compaction
-)
-AlterOperation = (
-    AlterSchema
-    | AddCheck
-    | DropCheck
-    | SetPrimaryKey
-    | SetPartitionLayout
-    | SetSortOrder
-    | SetProperties
-    | SetLifetimes
-    | SetComment
-    | RenameTable
-    | Restore
-)
-TableOperation = (
-    RowOperation | AlterOperation | DropTable | DrawIdentity | ForgetRangeTombstones | Txn
-)
-WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddRangeTombstone
-"""Operations that concurrent changes can invalidate even if the table still exists.
+_ROW_CHANGES = (DropRowSet, AddDeletionVector, AddRangeTombstone)
+"""Operations beside alterations that concurrent changes can invalidate if the table still exists.
 
 Any other operation may follow every change except the drop of its table.
 """
@@ -168,7 +139,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     declared = {read.table for read in change.reads if read.overwrites}
     tables = {op.table for op in change.ops if isinstance(op, TableOperation)}
     tables |= _tables_of_rows(change)
-    wary = [op for op in change.ops if isinstance(op, WaryOperation)]
+    wary = [op for op in change.ops if isinstance(op, TableOperation) and _is_wary(op)]
     dropped = {op.table for op in change.ops if isinstance(op, DropTable) and change.carried}
     for operation in touched:
         lost = isinstance(operation, DropTable) and operation.table in tables
@@ -245,22 +216,24 @@ def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
         )
 
 
-def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:
+def _is_wary(operation: TableOperation) -> bool:
+    return isinstance(operation, _ROW_CHANGES) or clash_of(operation) is not Clash.ROWS
+
+
+def _conflict(mine: TableOperation, theirs: TableOperation, declared: bool) -> bool:
     """Return whether a concurrent operation on the same table invalidates mine.
 
     `declared` means that the change said which rows it overwrites. These are compared row by row.
     """
-    if isinstance(theirs, DrawIdentity | ForgetRangeTombstones):
-        return False
-    if isinstance(theirs, AlterOperation):
+    if clash_of(theirs) is not Clash.ROWS:
         return _alters_same(mine, theirs)
+    if isinstance(theirs, DropTable | Txn | DrawIdentity | ForgetRangeTombstones):
+        return False
     if isinstance(theirs, AddRangeTombstone) and isinstance(mine, _KEY_CHANGES):
         return not _keeps_regions(mine, theirs)
     if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
         # The rows that a concurrent writer has added were not checked.
         return isinstance(theirs, AddRowSet | AddRowSets | ReplaceColumn)
-    if isinstance(theirs, DropTable | Txn):
-        return False
     if isinstance(mine, DropRowSet):
         # Without ranges, the whole table is replaced. A compaction adds no row that would be lost.
         return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
@@ -268,7 +241,7 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
     return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
 
 
-def _changes(theirs: RowOperation, rowset: int) -> bool:
+def _changes(theirs: TableOperation, rowset: int) -> bool:
     match theirs:
         case AddDeletionVector() | ReplaceColumn():
             return theirs.rowset == rowset
@@ -279,24 +252,25 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
     return False
 
 
-def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
+def _alters_same(mine: TableOperation, theirs: TableOperation) -> bool:
+    """Return whether a concurrent alteration invalidates mine, by the rows of `ALTERATIONS`."""
     if isinstance(mine, AddRangeTombstone):
         return isinstance(theirs, _KEY_CHANGES) and not _keeps_regions(theirs, mine)
+    if _shapes(mine) and _shapes(theirs):
+        return True
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
-        same = not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
-        return same or (_names_columns(mine) and _names_columns(theirs))
-    columns = AlterSchema | AddCheck | DropCheck | SetPrimaryKey | SetPartitionLayout
-    columns |= SetSortOrder | SetLifetimes | Restore
-    concerned = (isinstance(op, columns) or _names_columns(op) for op in (mine, theirs))
-    return type(mine) is type(theirs) or all(concerned)
+        return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
+    return type(mine) is type(theirs)
 
 
-def _names_columns(operation: WaryOperation) -> bool:
-    """Return whether an operation states properties that must fit the columns of a table."""
-    return isinstance(operation, SetProperties) and any(map(names_column, operation.set))
+def _shapes(operation: TableOperation) -> bool:
+    """Return whether an alteration changes what must fit together: columns, keys and rules."""
+    if isinstance(operation, SetProperties):
+        return any(map(names_column, operation.set))
+    return clash_of(operation) is Clash.DESIGN
 
 
-def _keeps_regions(change: AlterOperation, tombstone: AddRangeTombstone) -> bool:
+def _keeps_regions(change: TableOperation, tombstone: AddRangeTombstone) -> bool:
     """Return whether a change of a table leaves the columns of a range tombstone unchanged."""
     if not isinstance(change, AlterSchema):
         return False

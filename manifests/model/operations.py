@@ -39,6 +39,13 @@ RowKind = Literal["delete", "update", "merge"]
 """The statement that removed rows. After an update or merge, the rows are in another RowSet."""
 
 
+class TableOperation(Model):
+    """An operation on a table that there is."""
+
+    op: str
+    table: TableIdText
+
+
 class CreateDatabase(Model):
     """Create the database. This is the only operation of epoch 0.
 
@@ -90,14 +97,13 @@ class CreateTable(Model):
     statics_of: TableIdText | None = None
 
 
-class DropTable(Model):
+class DropTable(TableOperation):
     """Remove a table and its name. Its files stay until vacuum."""
 
     op: Literal["drop_table"] = "drop_table"
-    table: TableIdText
 
 
-class AlterSchema(Model):
+class AlterSchema(TableOperation):
     """Replace the columns of a table. Fields that stay keep their ids.
 
     `schema_id` is the current schema id plus one. Ids below the table's `next_column_id` that no
@@ -105,13 +111,12 @@ class AlterSchema(Model):
     """
 
     op: Literal["alter_schema"] = "alter_schema"
-    table: TableIdText
     table_schema: TableSchema
     schema_id: Count
     next_column_id: ColumnNumber
 
 
-class SetPartitionLayout(Model):
+class SetPartitionLayout(TableOperation):
     """Change the partition fields of RowSets that are written later. Existing RowSets stay.
 
     `layout_id` is 0 without fields, the id of an earlier layout with the same fields, or the next
@@ -119,120 +124,108 @@ class SetPartitionLayout(Model):
     """
 
     op: Literal["set_partition_layout"] = "set_partition_layout"
-    table: TableIdText
     layout_id: Count
     fields: tuple[PartitionField, ...]
 
 
-class SetSortOrder(Model):
+class SetSortOrder(TableOperation):
     """Change the sort key of RowSets that are written later. Existing RowSets stay.
 
     `order_id` is the id of an earlier sort order with the same fields, or the next id.
     """
 
     op: Literal["set_sort_order"] = "set_sort_order"
-    table: TableIdText
     order_id: Count
     fields: tuple[SortField, ...]
 
 
-class SetProperties(Model):
+class SetProperties(TableOperation):
     """Set and remove properties of a table. Removing an unknown property has no effect."""
 
     op: Literal["set_properties"] = "set_properties"
-    table: TableIdText
     set: dict[str, str] = {}
     remove: tuple[str, ...] = ()
 
 
-class SetComment(Model):
+class SetComment(TableOperation):
     """Set the comment of a table, or remove it if `comment` is absent."""
 
     op: Literal["set_comment"] = "set_comment"
-    table: TableIdText
     comment: str | None = None
 
 
-class AddCheck(Model):
+class AddCheck(TableOperation):
     """Add a constraint, which all rows of the table meet, and whose name is free in any case."""
 
     op: Literal["add_check"] = "add_check"
-    table: TableIdText
     constraint: CheckConstraint
 
 
-class DropCheck(Model):
+class DropCheck(TableOperation):
     """Remove a constraint."""
 
     op: Literal["drop_check"] = "drop_check"
-    table: TableIdText
     name: ConstraintName
 
 
-class SetPrimaryKey(Model):
+class SetPrimaryKey(TableOperation):
     """Give a table a primary key, by which all its rows differ, or none without `columns`.
 
     Each column is named by its id.
     """
 
     op: Literal["set_primary_key"] = "set_primary_key"
-    table: TableIdText
     columns: tuple[ColumnNumber, ...]
 
 
-class SetLifetimes(Model):
+class SetLifetimes(TableOperation):
     """Say how long rows and values of a table live, or for ever without `lifetimes`."""
 
     op: Literal["set_lifetimes"] = "set_lifetimes"
-    table: TableIdText
     lifetimes: Lifetimes | None = None
 
 
-class DrawIdentity(Model):
+class DrawIdentity(TableOperation):
     """Take the next `count` values of an identity column for the rows of a job.
 
     `column` is the id of the column. The fold says which values these are.
     """
 
     op: Literal["draw_identity"] = "draw_identity"
-    table: TableIdText
     column: ColumnNumber
     count: Annotated[int, Field(ge=1, le=2**64 - 1)]
     job: TableIdText
 
 
-class RenameTable(Model):
+class RenameTable(TableOperation):
     """Change the name of a table. The new name must be free. No file moves."""
 
     op: Literal["rename_table"] = "rename_table"
-    table: TableIdText
     name: TableName
 
 
-class AddRowSet(Model):
+class AddRowSet(TableOperation):
     """Add a RowSet. The fold gives it the table's next RowSet id.
 
     `vector` deletes some of its rows from the beginning, but never all.
     """
 
     op: Literal["add_rowset"] = "add_rowset"
-    table: TableIdText
     rowset: RowSetEntry
     vector: DeletionVectorEntry | None = None
 
 
-class AddRowSets(Model):
+class AddRowSets(TableOperation):
     """Add the RowSets of a segment, for a change with too many entries for one epoch.
 
     In the segment's order, each RowSet gets the id that an `add_rowset` of its own would give it.
     """
 
     op: Literal["add_rowsets"] = "add_rowsets"
-    table: TableIdText
     segment: EntrySegment
 
 
-class DropRowSet(Model):
+class DropRowSet(TableOperation):
     """Remove RowSets. The ranges of ids are inclusive, ascend and do not overlap.
 
     With a `kind`, a statement of that kind removed all remaining rows of the RowSets. Without a
@@ -241,12 +234,11 @@ class DropRowSet(Model):
     """
 
     op: Literal["drop_rowset"] = "drop_rowset"
-    table: TableIdText
     rowsets: tuple[tuple[RowSetNumber, RowSetNumber], ...]
     kind: RowKind | None = None
 
 
-class AddDeletionVector(Model):
+class AddDeletionVector(TableOperation):
     """Replace the deletion vector of one RowSet.
 
     Without a `kind`, the rows that the old vector does not have were deleted. With a `kind` they
@@ -254,13 +246,12 @@ class AddDeletionVector(Model):
     """
 
     op: Literal["add_deletion_vector"] = "add_deletion_vector"
-    table: TableIdText
     rowset: RowSetNumber
     vector: DeletionVectorEntry
     kind: Literal["update", "merge"] | None = None
 
 
-class ReplaceRows(Model):
+class ReplaceRows(TableOperation):
     """Say which of the rows that the epoch deletes each row that it adds to the table replaces.
 
     `origin` has a place for each added row, in the order of their RowSets, or none for a new row.
@@ -268,27 +259,24 @@ class ReplaceRows(Model):
     """
 
     op: Literal["replace_rows"] = "replace_rows"
-    table: TableIdText
     origin: OriginEntry
 
 
-class AddRangeTombstone(Model):
+class AddRangeTombstone(TableOperation):
     """Delete every row that is inside one of the regions and that an earlier epoch has added."""
 
     op: Literal["add_range_tombstone"] = "add_range_tombstone"
-    table: TableIdText
     regions: Regions
 
 
-class ForgetRangeTombstones(Model):
+class ForgetRangeTombstones(TableOperation):
     """Forget the range tombstones up to an epoch. No row is left that one of them deletes."""
 
     op: Literal["forget_range_tombstones"] = "forget_range_tombstones"
-    table: TableIdText
     through: Count
 
 
-class ReplaceColumn(Model):
+class ReplaceColumn(TableOperation):
     """Replace the values of some columns of a RowSet. Its rows and other columns stay unchanged.
 
     `statistics` are the new statistics of the columns. `changed` are the rows whose values differ;
@@ -298,7 +286,6 @@ class ReplaceColumn(Model):
     """
 
     op: Literal["replace_column"] = "replace_column"
-    table: TableIdText
     rowset: RowSetNumber
     replacement: ColumnReplacement
     statistics: dict[ColumnNumber, ColumnStatistics] = {}
@@ -327,7 +314,7 @@ class CompactionOutput(Model):
         return self.vector is not None and self.vector.cardinality >= self.rowset.rows
 
 
-class Compaction(Model):
+class Compaction(TableOperation):
     """Replace RowSets by new RowSets with the same rows.
 
     The outputs, in order, hold all rows of the inputs that the inputs' vectors do not delete. The
@@ -336,25 +323,23 @@ class Compaction(Model):
     """
 
     op: Literal["compaction"] = "compaction"
-    table: TableIdText
     inputs: tuple[CompactionInput, ...]
     outputs: tuple[CompactionOutput, ...]
     origin: OriginEntry | None = None
 
 
-class Txn(Model):
+class Txn(TableOperation):
     """Record that a batch of an application was committed. Versions of an application only grow.
 
     A change whose version is not above the table's last one was committed before.
     """
 
     op: Literal["txn"] = "txn"
-    table: TableIdText
     app: Annotated[str, StringConstraints(min_length=1, max_length=255)]
     version: Count
 
 
-class Restore(Model):
+class Restore(TableOperation):
     """Restore a table to its state at an epoch. Other operations of the epoch change the rows.
 
     `table_schema` has the columns of that state if they differ. Ids of columns that were dropped
@@ -363,7 +348,6 @@ class Restore(Model):
     """
 
     op: Literal["restore"] = "restore"
-    table: TableIdText
     epoch: Count
     table_schema: TableSchema | None = None
     partition_layout_id: Count | None = None

@@ -34,21 +34,16 @@ from colonnade.manifests.model.operations import (
     RenameTable,
     ReplaceColumn,
     ReplaceRows,
-    SetPartitionLayout,
+    TableOperation,
     Tag,
     Txn,
     Unpin,
     Untag,
     Vacuum,
 )
+from colonnade.manifests.state.alterations import altered_table
 from colonnade.manifests.state.features import FeaturesFold
-from colonnade.manifests.state.folds.columns import (
-    check_fields,
-    check_values,
-    check_void,
-    with_layout,
-)
-from colonnade.manifests.state.folds.constraints import check_constraints
+from colonnade.manifests.state.folds.columns import check_columns, check_fields
 from colonnade.manifests.state.folds.first_epoch import first_snapshot
 from colonnade.manifests.state.folds.identity import (
     Valued,
@@ -56,14 +51,16 @@ from colonnade.manifests.state.folds.identity import (
     with_values,
 )
 from colonnade.manifests.state.folds.kept import KeptFold
-from colonnade.manifests.state.folds.lifetimes import check_lifetimes
-from colonnade.manifests.state.folds.primary_key import check_key
-from colonnade.manifests.state.folds.properties import check_properties
 from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.folds.replaced_rows import check_replaced_rows
 from colonnade.manifests.state.folds.rowsets import RowSetsFold
+from colonnade.manifests.state.folds.rules import (
+    check_constraints,
+    check_key,
+    check_lifetimes,
+    check_properties,
+)
 from colonnade.manifests.state.folds.statics import check_owner, check_statics, whole_table
-from colonnade.manifests.state.folds.table import TableOperation, altered_table
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 from colonnade.manifests.state.sort_order import check_fits
 
@@ -160,8 +157,6 @@ class _Fold:
                 self._create(operation)
             case DropTable():
                 self._drop(self._touch(operation.table).table)
-            case SetPartitionLayout():
-                self._set_layout(operation)
             case Tag() | Untag() | Pin() | Unpin():
                 self._kept.set_or_remove(self._epoch, operation)
             case Lease():
@@ -206,9 +201,8 @@ class _Fold:
             self._refuse("adds a table to a database that holds one lone table")
         self._check_free(operation.name)
         fields = operation.partition_fields or ()
-        check_values(self._epoch, operation)
+        check_columns(self._epoch, operation.table_schema)
         check_fields(self._epoch, operation.name, operation.table_schema, fields)
-        check_void(self._epoch, operation.table_schema)
         state = self._changed[table] = TableState(
             id=table,
             name=operation.name,
@@ -270,12 +264,6 @@ class _Fold:
                 if each is not None:
                     check_owner(self._epoch, each, self._find)
 
-    def _set_layout(self, operation: SetPartitionLayout) -> None:
-        fold = self._touch(operation.table)
-        state = with_layout(self._epoch, fold.table, operation)
-        check_lifetimes(self._epoch, state)
-        fold.table = self._changed[state.id] = state
-
     def _is_stale(self) -> bool:
         """Return whether vacuum removed segments that this state refers to.
 
@@ -295,7 +283,6 @@ class _Fold:
         fold = self._touch(operation.table)
         if isinstance(operation, RenameTable):
             self._check_free(operation.name)
-        check_values(self._epoch, operation)
         state = altered_table(self._epoch, fold.table, operation)
         fold.table = self._changed[state.id] = state
         self._designed.add(state.id)

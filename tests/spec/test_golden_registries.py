@@ -14,6 +14,7 @@ import pytest
 
 from colonnade.manifests.commit.conflict_table import CONFLICTS, Kind
 from colonnade.manifests.model.partition_transforms import TRANSFORMS
+from colonnade.manifests.state.alterations import ALTERATIONS
 from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
@@ -36,6 +37,15 @@ def conflicts() -> str:
     head = ["mine ↓ / theirs →", *(kind.value for kind in Kind)]
     rows = [[mine.value, *(CONFLICTS[mine, each].value for each in Kind)] for mine in Kind]
     return table(head, rows)
+
+
+def alterations() -> str:
+    """The alterations of tables, each with those that it conflicts with."""
+    rows = [
+        [f"`{operation.model_fields['op'].default}`", alteration.clash.value]
+        for operation, alteration in ALTERATIONS.items()
+    ]
+    return table(["operation", "conflicts with"], rows)
 
 
 def transforms() -> str:
@@ -72,6 +82,7 @@ def encodings() -> str:
 
 TABLES = {
     "conflicts": conflicts,
+    "alterations": alterations,
     "transforms": transforms,
     "wider partitions": wider_partitions,
     "encodings": encodings,

@@ -20,9 +20,8 @@ import pytest
 from colonnade import ArrowTable, ConflictError, IdentityColumn
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state import fold
-from colonnade.manifests.state.folds import columns as columns_fold
-from colonnade.manifests.state.folds import table as table_fold
+from colonnade.manifests.state import alterations, fold
+from colonnade.manifests.state.folds.columns import restored
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.statements import identity_guard
 from colonnade.tableformat.statements.append import evaluate_append
@@ -191,7 +190,7 @@ _really_made = restore._made_again
 
 MISTAKES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "a restore forgets what was given": lambda: patch.object(
-        table_fold, "restored", _forgets(columns_fold.restored)
+        alterations, "restored", _forgets(restored)
     ),
     "a dropped table comes back without what it gave": lambda: patch.object(
         restore, "_made_again", _made_again

@@ -2,8 +2,8 @@
 
 first_epoch.py                          the state after epoch 0
 refusal.py                              the error for an epoch that contradicts the state
-table.py  columns.py  properties.py     a table that an operation alters
-constraints.py  primary_key.py  lifetimes.py  identity.py  statics.py  range_tombstones.py
+rules.py                                what holds of the parts of a table after every epoch
+columns.py  identity.py  statics.py  range_tombstones.py    parts of a table
 rowsets.py  replaced_rows.py            the live RowSets of a table
 kept.py                                 tags, pins, leases and the floor
 """

@@ -13,13 +13,7 @@ from colonnade.manifests.model.columns.default import problem_of, widened_values
 from colonnade.manifests.model.columns.identity import wider_numbers
 from colonnade.manifests.model.columns.nested import misplaced
 from colonnade.manifests.model.entries import PartitionField
-from colonnade.manifests.model.operations import (
-    AlterSchema,
-    CreateTable,
-    Operation,
-    Restore,
-    SetPartitionLayout,
-)
+from colonnade.manifests.model.operations import AlterSchema, Restore, SetPartitionLayout
 from colonnade.manifests.model.schema import SchemaField, TableSchema, walk
 from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.partition_layout import check_layout
@@ -36,10 +30,10 @@ def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState
     if operation.schema_id != state.schema_id + 1 or end < first:
         refuse(epoch, f"numbers the schema or the columns of table {state.name!r} backwards")
     _check_ids(epoch, state, operation.table_schema, range(first, end))
+    check_columns(epoch, operation.table_schema)
     _check_kept(epoch, state, operation.table_schema)
     _check_widened(epoch, state, operation.table_schema)
     _check_partitions(epoch, state, operation.table_schema)
-    check_void(epoch, operation.table_schema)
     return replace(
         state,
         schema=operation.table_schema,
@@ -62,7 +56,7 @@ def restored(epoch: int, state: TableState, operation: Restore) -> TableState:
     if operation.table_schema is None:
         return state
     _check_ids(epoch, state, operation.table_schema, range(1, state.next_column_id))
-    check_void(epoch, operation.table_schema)
+    check_columns(epoch, operation.table_schema)
     return replace(state, schema=operation.table_schema, schema_id=state.schema_id + 1)
 
 
@@ -161,20 +155,15 @@ def _fixed_of(before: SchemaField, after: SchemaField) -> tuple[object, ...] | N
     return _fixed(before)
 
 
-def check_values(epoch: int, operation: Operation) -> None:
-    """Refuse an initial value, default or generation that its column cannot have.
+def check_columns(epoch: int, schema: TableSchema) -> None:
+    """Refuse columns that no table can have. Raises CorruptionError.
 
-    Raises CorruptionError.
+    These are wrong void columns, and an initial value, default or generation that its column cannot
+    have.
     """
-    if isinstance(operation, AlterSchema | CreateTable | Restore) and operation.table_schema:
-        schema = operation.table_schema
-        problem = problem_of(schema) or generated.problem_of(schema)
-        if problem is not None:
-            refuse(epoch, problem)
-
-
-def check_void(epoch: int, schema: TableSchema) -> None:
-    """Refuse void columns that no table can have. Raises CorruptionError."""
+    problem = problem_of(schema) or generated.problem_of(schema)
+    if problem is not None:
+        refuse(epoch, problem)
     if (problem := void.problem_of(schema)) is not None:
         refuse(epoch, f"states wrong columns. {problem.rstrip('.')}")
 

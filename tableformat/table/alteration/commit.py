@@ -11,6 +11,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddCheck, DropTable, Operation, RenameTable
+from colonnade.manifests.state.alterations import is_altered
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
@@ -54,7 +55,7 @@ def commit_alterations(
 
     def evaluate(state: Snapshot) -> Change:
         current = state.tables.get(table.id)
-        if current is None or _is_altered(table, current):
+        if current is None or is_altered(table, current, operations):
             raise ConflictError(
                 f"Table {table.name!r} was altered after epoch {base.epoch}, on which"
                 " 'alter_table' was planned; read the table again and repeat it."
@@ -77,12 +78,6 @@ def commit_alterations(
             change = evaluate(checked)
         return log.commit(change, checked)
     return commit_statement(log, base, evaluate)[0]
-
-
-def _is_altered(before: TableState, after: TableState) -> bool:
-    ids = ("schema_id", "partition_layout_id", "sort_order_id")
-    kept = (*ids, "stored_properties", "comment", "constraints", "primary_key", "lifetimes")
-    return any(getattr(before, each) != getattr(after, each) for each in kept)
 
 
 def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:

@@ -9,7 +9,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import AlterSchema, SetProperties
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.folds.properties import check_properties, with_properties
+from colonnade.manifests.state.folds.rules import check_properties
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, change, epoch_after, make_log, with_orders
@@ -22,11 +22,6 @@ def created() -> Snapshot:
     """A database with the table `orders`."""
     store = MemoryStore()
     return with_orders(store, make_log(store))
-
-
-def test_properties_are_removed_and_then_set() -> None:
-    operation = SetProperties(table=ORDERS, set={"a": "2"}, remove=("a", "b"))
-    assert with_properties({"a": "1", "b": "1", "c": "1"}, operation) == {"a": "2", "c": "1"}
 
 
 @pytest.mark.parametrize("stated", [{"merge.9": "add"}, {"sequence": "9"}, {"sequence": "id"}])
