@@ -18,6 +18,7 @@ from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedR
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
 from colonnade.tableformat.table.alteration.primary_key import check_keys_differ, forgetting
+from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.stored_values import check_values, reads_of
 from colonnade.tableformat.table.design.new_table import check_table_name
 from colonnade.tableformat.write.constraints import can_evaluate
@@ -60,6 +61,7 @@ def commit_alterations(
                 f"Table {table.name!r} was altered after epoch {base.epoch}, on which"
                 " 'alter_table' was planned; read the table again and repeat it."
             )
+        check_ranges(current, draft.schema)
         check_values(log, state, current, draft.demands)
         change = replace(
             _change("alter_table", operations, parameters),

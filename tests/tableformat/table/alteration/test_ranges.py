@@ -11,6 +11,7 @@ import pytest
 
 import colonnade
 from colonnade import (
+    AddConstraint,
     DropColumn,
     DropNotNull,
     RenameColumn,
@@ -42,6 +43,19 @@ def test_a_column_of_a_deleted_range_may_be_null_or_dropped_only_after_a_compact
     assert table.scan().to_arrow().to_pydict() == {"A": [1, 3], "b": [1, 3]}
     table.alter(DropColumn("A"))
     assert table.scan().to_arrow().to_pydict() == {"b": [1, 3]}
+
+
+def test_a_range_that_is_deleted_meanwhile_counts_where_alterations_look_at_rows(
+    tmp_path: Path,
+) -> None:
+    """A look at rows plans the alterations again after a conflict with the deletion."""
+    table = colonnade.create(tmp_path / "t", SCHEMA, sort_key=["a"])
+    table.append(pa.table({"a": [1, 2, 3], "b": [1, 2, 3]}, schema=SCHEMA))
+    colonnade.open(tmp_path / "t").delete_range("a = 2")
+    with pytest.raises(InvalidInputError, match="Column 'a' of table 't'.*compact the table"):
+        table.alter(DropNotNull("a"), AddConstraint("positive", "b > 0"))
+    table.alter(AddConstraint("positive", "b > 0"))
+    assert table.scan().to_arrow().to_pydict() == {"a": [1, 3], "b": [1, 3]}
 
 
 VALUES = {
