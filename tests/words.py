@@ -10,13 +10,13 @@ TEXT = (Path(__file__).parents[1] / "docs" / "words-you-know.md").read_text("utf
 _CODE = r"(`+) ?(.+?) ?\{}"
 """Code in a cell; code that has backticks itself is between two of them."""
 
-_ROW = re.compile(rf"^\| {_CODE.format(1)} \| {_CODE.format(3)} \| (.*?) ?\|$", re.MULTILINE)
+_ROW = re.compile(rf"^\| (?:=|{_CODE.format(1)}) \| {_CODE.format(3)} \| (.*?) ?\|$", re.MULTILINE)
 _LINE = re.compile(r"^\| [^-].*\|$", re.MULTILINE)
 _MADE = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 class WordRow(NamedTuple):
-    """A row of a table: the title of its section, the word, and the code here."""
+    """A row of a table: the title of its section, the word (`=`: as here), and the code here."""
 
     section: str
     word: str
@@ -31,7 +31,7 @@ def _rows() -> list[WordRow]:
     found = []
     for section in TEXT.split("\n## ")[1:]:
         title, _, text = section.partition("\n")
-        rows = [WordRow(title, row[1], row[3]) for row in _ROW.findall(text)]
+        rows = [WordRow(title, row[1] or "=", row[3]) for row in _ROW.findall(text)]
         assert len(rows) == len(_LINE.findall(text)) - 1, f"a line of {title} is no row"
         found += rows
     return found

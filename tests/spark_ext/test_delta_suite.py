@@ -65,7 +65,7 @@ FAILING = {
     "test_vacuum": "would remove epochs of the last 168 hours",
     "test_verify_paritionedBy_compatibility": "no attribute '_jbuilder'",
 }
-"""Part of the error of each other test. A table of `docs/coming-from-delta.md` has the reasons."""
+"""Part of the error of each other test. `docs/coming-from-delta.md` has the reasons."""
 
 
 @pytest.mark.spark
