@@ -1,4 +1,14 @@
-"""A change that a writer wants to commit."""
+"""A change that a writer wants to commit, from its plan to its slot.
+
+An UPDATE of the rows 3 and 8 of RowSet 0 is planned on epoch 7:
+
+    planned   rows 3 and 8 of RowSet 0 are deleted, and a RowSet with two rows is added
+    slot 8    is taken by a DELETE of row 5 of RowSet 0: no row in common, so the change goes on
+    slot 9    RowSet 0 gets the vector {3, 5, 8}, and the RowSet is added
+
+Had epoch 8 deleted row 3, the change would be refused, and nothing of it committed.
+Spec: docs/spec/conflicts.md
+"""
 
 from __future__ import annotations
 

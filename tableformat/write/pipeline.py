@@ -7,6 +7,16 @@
     generate  generated columns get values            write/generated.py
     check     constraints hold                        write/constraints.py
 
+One row of an append at 12:00 whose setting `ttl` is 1 hour. The table has `id` (identity), `site`,
+`c`, `kind` (static, of the partition key `site`), `ends` (`ttl.expires`) and `day` AS DATE(ends):
+
+    given     kind "pump", site 7, c 21
+    divide    site 7, c 21                                        "pump" goes to the static values
+    expire    site 7, c 21, ends 13:00
+    conform   id NULL, site 7, c 21, ends 13:00, day NULL         now of the types of the table
+    identify  id 1, site 7, c 21, ends 13:00, day NULL
+    generate  id 1, site 7, c 21, ends 13:00, day 2026-01-30
+
 A statement that matches rows by key (`statements/keyed/`) matches what `to_match` returns, and
 stores the result as `whole_rows`.
 Spec: docs/spec/operations.md#added-rows

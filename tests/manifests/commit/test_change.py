@@ -11,8 +11,10 @@ from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import AddRowSet, Txn
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.operations import AddRowSet, RowKind, Txn
+from colonnade.manifests.object_names import table_prefix
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -145,3 +147,25 @@ def test_the_words_and_counts_of_a_change_are_those_of_its_epoch() -> None:
     assert epoch.parameters == {"mode": "APPEND"}
     assert epoch.metrics == {"rows": 10}
     assert epoch.base == base.epoch
+
+
+@pytest.mark.parametrize(("meanwhile", "deleted"), [(5, {3, 5, 8}), (3, None)])
+def test_the_example_of_the_header_holds(meanwhile: int, deleted: set[int] | None) -> None:
+    log, base = opened()
+    rowset = live(log, base.table("orders"))[0]
+    rival = replace(delete_in(log, base, 0), rows=(rows_of(rowset, "delete", meanwhile),))
+    update = replace(append(entry(2)), rows=(rows_of(rowset, "update", 3, 8),))
+    log.commit(rival, base)
+    if deleted is None:
+        with pytest.raises(ConflictError, match="Row 3 of RowSet 0"):
+            log.commit(update, base)
+        assert log.reader.read_head().epoch == base.epoch + 1
+    else:
+        state = log.commit(update, base)
+        first, *_, added = live(log, state.table("orders"))
+        vector = read_deletion_vector(log.store, table_prefix(ORDERS), first.vector, 10)
+        assert (state.epoch, set(vector.rows), added.entry.rows) == (base.epoch + 2, deleted, 2)
+
+
+def rows_of(rowset: LiveRowSet, kind: RowKind, *rows: int) -> DeletedRows:
+    return DeletedRows(ORDERS, rowset, kind, BitMap(rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,11 @@ import pytest
 
 import colonnade
 from colonnade import ArrowTable, IdentityColumn, InvalidInputError, WriteSettings
-from colonnade.tableformat.write.pipeline import STEPS, RowPipeline, Step
+from colonnade.tableformat.statements.static_split import StaticSplit
+from colonnade.tableformat.write.expiry import Expiry
+from colonnade.tableformat.write.identity import draws_of
+from colonnade.tableformat.write.job import target_of
+from colonnade.tableformat.write.pipeline import STEPS, RowPipeline, Step, new_rows
 from tests.planned_write import planned
 
 
@@ -92,3 +96,46 @@ def test_every_road_does_every_step(tmp_path: Path, road: str) -> None:
     with pytest.raises(InvalidInputError, match="'v'"):
         ROADS[road](table, pa.table({"v": ["x"]}))
     assert table.scan().count() == 2
+
+
+def test_the_example_of_the_header_holds(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("site", pa.int64()), ("c", pa.int32())])
+    schema = schema.append(pa.field("kind", pa.string()))
+    schema = schema.append(pa.field("ends", UTC)).append(pa.field("day", pa.date32()))
+    table = colonnade.create(
+        tmp_path / "t",
+        schema,
+        partition_key=["site"],
+        static=["kind"],
+        identity={"id": IdentityColumn()},
+        generated={"day": "CAST(ends AS DATE)"},
+        properties={"ttl.expires": "ends"},
+    )
+    split = StaticSplit(table._state, "0" * 16)
+    noon = datetime(2026, 1, 30, 12, tzinfo=timezone.utc)
+    ends = noon + timedelta(hours=1)
+    steps = new_rows(
+        target_of(split.own, table._log.limits),
+        lambda: draws_of(table._log, split.own, "0" * 16),
+        divide=split.batches,
+        expiry=Expiry(
+            next(each for each in split.own.schema.fields if each.name == "ends"),
+            int(ends.timestamp() * 1000),
+        ),
+    )
+    rows = [pa.record_batch({"kind": ["pump"], "site": [7], "c": pa.array([21], pa.int8())})]
+    seen = []
+    for name in STEPS:
+        rows = list(getattr(steps, name)(rows))
+        seen.append(rows[0].to_pylist()[0])
+    conformed = {"id": None, "site": 7, "c": 21, "ends": ends, "day": None}
+    assert seen == [
+        {"site": 7, "c": 21},
+        {"site": 7, "c": 21, "ends": ends},
+        conformed,
+        conformed | {"id": 1},
+        conformed | {"id": 1, "day": date(2026, 1, 30)},
+        conformed | {"id": 1, "day": date(2026, 1, 30)},
+    ]
+    assert split.static_values is not None
+    assert split.static_values.rows.to_pylist() == [{"site": 7, "kind": "pump"}]
