@@ -22,7 +22,7 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
     """Open a file that is this user's, and return its descriptor. `O_CREAT` makes it if absent.
 
     `flags` have no `O_TRUNC`. The call waits for no pipe. Raises OSError that says why for a link,
-    for what is no file, and for a file of another user.
+    for what is not a file, and for a file of another user.
     """
     assert not flags & os.O_TRUNC
     file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
@@ -57,7 +57,7 @@ def require_own_folder(path: str) -> None:
 
 
 def new_file_beside(path: str | os.PathLike[str]) -> tuple[int, str]:
-    """Make a new file in the folder of `path`, with a random name that nobody can guess.
+    """Make a new file in the folder of `path`, with a random name.
 
     Returns its descriptor and its path. It has the permissions of other new files of this user.
     Raises OSError.

@@ -86,7 +86,7 @@ def with_columns(
 
 
 def refuse_other_case(state: Snapshot, new: str, *, renamed: str | None = None) -> None:
-    """Raise AlreadyExistsError if a new name is that of a table but for case.
+    """Raise AlreadyExistsError if a new name differs from that of a table by case alone.
 
     `renamed` is the name of the table that gets it, if it has one.
     """

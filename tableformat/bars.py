@@ -1,6 +1,6 @@
 """Bars that people see: in a notebook by IPython, on a terminal by rich or else by tqdm.
 
-What draws a bar is loaded when the first bar is drawn, and is no dependency.
+What draws a bar is loaded when the first bar is drawn, and is not a dependency.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Bar(Protocol):
 
 
 def are_seen() -> bool:
-    """Return whether anybody can see a bar: in a notebook, or where standard error is a terminal.
+    """Return whether a bar can be seen: in a notebook, or where standard error is a terminal.
 
     rich and tqdm have rules of their own, by which a variable such as FORCE_COLOR makes a pipe a
     terminal. Those do not count.

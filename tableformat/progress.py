@@ -220,7 +220,7 @@ def _silent() -> None:
 
 
 def nothing(amount: int) -> None:
-    """Tell nobody what was done."""
+    """Report to no listener."""
 
 
 _LISTENER: ContextVar[Callable[[], Callback | None]] = ContextVar("_LISTENER", default=_unasked)

@@ -58,7 +58,7 @@ class Bounds:
         )
 
     def in_prefix(self, prefix: str) -> Bounds | None:
-        """Return the bounds in the prefix of a wider type; None if the type is no wider one."""
+        """Return the bounds in the prefix of a wider type; None if the type is not wider."""
         if self.prefix == prefix or not self.known.any():
             return self if self.prefix == prefix else replace(self, prefix=prefix)
         if not prefix_widens(self.prefix, prefix):

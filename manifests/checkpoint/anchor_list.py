@@ -71,7 +71,9 @@ def read_live_anchors(store: ObjectStore, head: Snapshot) -> tuple[CheckpointRef
     try:
         return read_anchors(store, head)
     except NotFoundError as error:
-        raise CorruptionError(f"{error.message} It lists anchors: a part of the log.") from error
+        raise CorruptionError(
+            f"{error.message} It lists the states of kept epochs: restore it."
+        ) from error
 
 
 def find_anchor(store: ObjectStore, state: Snapshot, epoch: int) -> CheckpointRef | None:

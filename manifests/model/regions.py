@@ -119,7 +119,7 @@ class Region(Model):
 
     @once
     def shape(self) -> tuple[tuple[int, bool, bool, bool, bool], ...]:
-        """All that decides how rows are compared with the region, but for the values of its ends.
+        """All that decides how rows are compared with the region, except the values of its ends.
 
         Of each interval: its column, whether it has no low and no high end, and which are open.
         """

@@ -59,7 +59,7 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
 
     Costs one round: the look for the mark and behind the free slot, beside one GET for newer
     epochs. Costs as `LogReader.read_head`, and a look for the mark, if the state was begun more
-    than the store's `trust_s` ago, or if several epochs came since. Raises as that.
+    than the store's `trust_s` ago, or if several epochs were added since. Raises as that.
     """
     state, slots = begun.state, begun.slots
     if elapsed_s() - slots.started >= log.store.trust_s:

@@ -95,7 +95,9 @@ def no_database(location: str) -> NotFoundError:
 def missing_object(location: str, object_id: str) -> MissingObjectError:
     """Return the error for an object that was to be read and does not exist."""
     problem = f"{location} is missing, though the log names it."
-    return MissingObjectError(f"{problem} Restore it, or look what `verify` says.", object_id)
+    return MissingObjectError(
+        f"{problem} Restore it, or run `verify`, which says what it is for.", object_id
+    )
 
 
 def too_large(location: str, size: str, limit: int) -> CorruptionError:

@@ -15,7 +15,7 @@ def url_in(filesystem: Any, path: str) -> str:
     """Return the URL of a path in a file system.
 
     The path may have a scheme of the file system, or none. Does no I/O. Raises: InvalidInputError
-    for a value that is no file system of fsspec, for a URL of another one, and for a path with
+    for a value that is not a file system of fsspec, for a URL of another one, and for a path with
     parts that a client or server would change on the way.
     """
     kind = type(filesystem)

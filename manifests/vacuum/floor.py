@@ -223,7 +223,9 @@ def _read_state(
     try:
         return read(log.store, anchor)
     except NotFoundError as error:
-        raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
+        raise CorruptionError(
+            f"{error.message} It stores the state of a kept epoch: restore it."
+        ) from error
 
 
 def floor_anchor(head: Snapshot) -> CheckpointRef:

@@ -44,7 +44,7 @@ def anchors_with_remains(log: LogReader, head: Snapshot, table: TableId) -> list
 def epochs_with_remains(log: LogReader, head: Snapshot, table: TableId) -> dict[int, Epoch | None]:
     """Return the epochs up to the floor that may name a table, and whose slots were not freed yet.
 
-    They descend. An epoch is None if it cannot be read: nobody needs it any more, so no other road
+    They descend. An epoch is None if it cannot be read: it is not needed any more, so no other road
     finds the damage, and its file may still hold anything. Costs a GET for each epoch up to the
     floor whose slot was not freed, and one for each block. Raises StoreError.
     """

@@ -97,7 +97,7 @@ class Database:
     def createTable(self, name: str) -> TableBuilder:
         """Begin to describe a new table of this database.
 
-        Raises AlreadyExistsError if the name is that of a table but for case, unless
+        Raises AlreadyExistsError if the name differs from that of a table by case alone, unless
         `spark.sql.caseSensitive` is set.
         """
         return self._described(name, CREATE)
@@ -191,7 +191,7 @@ class Database:
         """Restore as `restoreToVersion`, to the last epoch up to a time.
 
         Text without an offset is in the session's time zone. Raises InvalidInputError for text that
-        is no time, and for a datetime without a time zone.
+        is not a time, and for a datetime without a time zone.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         return self._restored(self._database._restore(timestamp=moment_of(self._spark, timestamp)))

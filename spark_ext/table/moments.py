@@ -14,7 +14,7 @@ def moment_of(spark: SparkSession, timestamp: datetime | str) -> datetime:
     """Return a time; a datetime is returned unchanged.
 
     Text without an offset is in the session's time zone. Raises InvalidInputError for text that is
-    no time. Cost for text: one statement of Spark without a job.
+    not a time. Cost for text: one statement of Spark without a job.
     """
     if not isinstance(timestamp, str):
         return timestamp

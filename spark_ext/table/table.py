@@ -311,7 +311,7 @@ class Table(RowMethods):
         """Restore as `restoreToVersion`, to the last epoch up to a time.
 
         Text without an offset is in the session's time zone. Raises InvalidInputError for text that
-        is no time, and for a datetime without a time zone.
+        is not a time, and for a datetime without a time zone.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         return self._restored(self._table._restore(timestamp=moment_of(self._spark, timestamp)))

@@ -72,7 +72,7 @@ def run_job(
 def _of_tombstones(job: CompactionJob, store: ObjectStore) -> CompactionJob:
     """Return a job of tombstones that reads all their rows, though none is live.
 
-    Those that are erased count as deleted.
+    Erased ones count as deleted.
     """
     schema = tombstone_schema(job.target.table_schema)
     view = View.written(job.target.prefix, schema.fields)

@@ -244,7 +244,7 @@ def _compare_literal(column: BoundColumn, operator: Operator, literal: Literal) 
     require_zone(literal, column.type, f"Column {str(column)!r}")
     literal = read_text(literal, column.type)
     if not fits(literal, domain):
-        # A time is stored as a number, which nobody has written.
+        # A time is stored as a number, which users have not written.
         value = "" if literal.kind in TIMES else f" {literal.value!r}"
         raise InvalidInputError(
             f"Column {str(column)!r} of type {column.type} cannot be compared with the"

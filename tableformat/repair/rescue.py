@@ -33,7 +33,7 @@ row was live. A name that the table already has gets more underscores.
 class Rescue:
     """Writes a file beside `path`, which becomes `path` when `keep` is called.
 
-    It never replaces a file. Its name before that is random, so that nobody has a link there.
+    It never replaces a file. Its name before that is random, so that no link of that name exists.
 
     As a context manager, it removes a file that was not kept.
     """

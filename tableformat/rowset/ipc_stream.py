@@ -72,7 +72,7 @@ def outline(parts: Sequence[pa.Buffer]) -> pa.Buffer:
     """Return a stream in one buffer, to be measured. It has zeros in place of most data."""
     if len(parts) == 1:
         return parts[0]
-    # Memory of zeros that nobody writes to takes no room.
+    # Memory of zeros takes no room until it is written to.
     found, at = np.zeros(byte_count(parts), np.uint8), 0
     for part in parts:
         seen = np.frombuffer(part, np.uint8, min(part.size, _SEEN_BYTES))

@@ -215,5 +215,5 @@ def _check_unchanged(
     if not _unchanged(log, table, now, kept.rows, sets=True).all():
         raise ConflictError(
             f"A concurrent writer has changed static values of table {table.name!r} that this"
-            " statement has found as it wanted them; run it again."
+            " statement would have left as they were; run it again."
         )

@@ -48,7 +48,7 @@ NewRows = Iterator[pa.RecordBatch] | None
 
 
 def new_place(path: StorePath) -> tuple[Location, Log, Snapshot | None]:
-    """Return where a new table goes, its log, and the newest state of its database, if any.
+    """Return the location of a new table, its log, and the newest state of its database, if any.
 
     Raises AlreadyExistsError when there is a table, and the errors of `locate` and `read_base`.
     """

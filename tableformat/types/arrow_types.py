@@ -193,8 +193,8 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     """Read any Arrow schema as a table schema, without assigning ids.
 
     Physical forms do not matter: a string view, a dictionary of strings and a large string all
-    become `string`. An index of pandas without a name is no column. Raises InvalidInputError that
-    names the column and its type when a type cannot be stored.
+    become `string`. An index of pandas without a name is not a column. Raises InvalidInputError
+    that names the column and its type when a type cannot be stored.
     """
     check_fields(schema)
     fields = without_index(schema)

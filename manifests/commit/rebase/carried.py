@@ -68,8 +68,8 @@ class Carried:
     `targets` are the RowSets, by table and id, whose rows it deletes or whose columns it replaces.
     `overwriting` are the tables whose rows it overwrites, and `overwritten` the ids of the RowSets
     that it drops for that. `compactions` are its own compactions, by table. `origins` say which
-    rows its rows replace, as `Change.origins` does. `filled` are operations that
-    come after all others.
+    rows its rows replace, as `Change.origins` does. `filled` are operations that follow the other
+    ones.
     """
 
     change: Change

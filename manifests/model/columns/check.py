@@ -19,7 +19,7 @@ column.
 _STATEMENTS_OF_SPARK = ("__row_", "__original_row_id_")
 """How Spark's own columns begin in the rows of a MERGE or UPDATE, such as `__row_operation`.
 
-A table's column of such a name would be ambiguous there, or be taken for Spark's.
+A table's column of such a name would be ambiguous there, or be treated as Spark's.
 """
 
 NESTING_LIMIT = 50

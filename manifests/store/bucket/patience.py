@@ -35,7 +35,7 @@ class Patience:
         self.patience_s = patience_s
         self.pause: Callable[[float], None] = time.sleep
         self.is_spent = False
-        """Whether its credentials are missing or over, so that a new client looks for others."""
+        """Whether its credentials are missing or over, so that a new client looks for new ones."""
         # When the server began to leave requests unanswered, and when it last did.
         self._silent_since: float | None = None
         self._silent_at = 0.0

@@ -194,7 +194,7 @@ class FsspecRequests(BucketRequests):
         try:
             self._ask(lambda files: files.pipe_file(key, body, **arguments))
         except Failure as failure:
-            # A missing bucket is no missing object.
+            # A missing bucket is not a missing object.
             raise replace(failure, absent=False) from failure.error
 
 

@@ -73,7 +73,7 @@ class FsspecUpload(Upload):
 
     def __del__(self) -> None:
         if self._file is not None:
-            # A file that nobody needs any more would make the object.
+            # A file that is not needed any more would make the object.
             self._file.closed = True
 
     def is_own(self) -> bool:

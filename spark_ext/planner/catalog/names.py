@@ -1,6 +1,6 @@
 """Find what names of a statement lead to, whatever their case, as in Delta Lake and in Hive.
 
-A name that is written as it is comes first. Spark asks only where `spark.sql.caseSensitive` is off.
+An exact name comes first. Spark asks only where `spark.sql.caseSensitive` is off.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Generated(Message):
 class Given(Message):
     """The columns that a user gave the rows of an append, where the rows merge by their keys.
 
-    `columns` is None where nobody knows them. `checked` says whether Spark has the constraints.
+    `columns` is None where they are not known. `checked` says whether Spark has the constraints.
     `keys` are the columns that a MERGE compares, which is an append of its rows; None for an
     append.
     """

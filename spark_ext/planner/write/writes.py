@@ -167,7 +167,8 @@ def _written_table(
 ) -> TableState | None:
     """Return the table at a location, or None.
 
-    A new one must not have the name of another table but for case, unless `any_case` of its design.
+    A new one must not differ from the name of another table by case alone, unless `any_case` of its
+    design.
     """
     table = None if state is None else location.find(state)
     if state and design and not table and not design.any_case:

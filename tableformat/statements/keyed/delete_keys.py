@@ -77,7 +77,7 @@ def row_sequence(table: TableState) -> SchemaField | None:
     """Return the column that says how new the rows of a table are, or None without sequences.
 
     Raises InvalidInputError for a table in which columns have sequences of their own. A deletion
-    would then be newer than some cells of a row only. Static columns are no cells of a row.
+    would then be newer than some cells of a row only. Static columns are not part of a row.
     """
     policy = policy_of(stored_table(table))
     columns = {each.id: each for each in table.schema.fields}

@@ -25,7 +25,7 @@ def restored_properties(last: TableState, then: TableState) -> dict[str, str]:
     """Return the properties of a table in its `last` state with the columns of `then`.
 
     They are as the log states them. Properties stay, except those for a column that `then` lacks. A
-    column that comes back brings the properties for it that it had in `then`.
+    column that is restored gets the properties that it had in `then`.
 
     Raises InvalidInputError that names the property if another property or a lifetime names a
     column that `then` lacks, and if the properties do not fit the columns and the key of `then`.

@@ -1,10 +1,10 @@
 """Restore an earlier state by a new epoch.
 
 Rows and columns become what they were. The restored RowSets get new ids, and no file is touched.
-Names, properties, comments, batches, tags and pins stay. A column that comes back brings the
-properties that it had.
-A table that was dropped or replaced since is created again in its last state. It has the name of
-the table that it replaces, and its former id, because its folder is named by that id.
+Names, properties, comments, batches, tags and pins stay. A column that is restored gets the
+properties that it had. A table that was dropped or replaced since is created again in its last
+state. It has the name of the table that it replaces, and its former id, because its folder is named
+by that id.
 
 Spec: docs/spec/operations.md#restoring-tables
 """

@@ -137,7 +137,7 @@ def _part(part: Any, known: pa.Schema | None) -> Iterator[pa.RecordBatch]:
 
 
 def _gathered(parts: Iterator[Any]) -> Iterator[Any]:
-    """Yield parts; dicts that are rows come many at a time."""
+    """Yield parts; dicts that are rows are yielded many at a time."""
     rows = _Rows()
     for part in parts:
         is_row = isinstance(part, dict) and not _is_columns(part)

@@ -1,4 +1,4 @@
-"""Types of Arrow that a table does not keep: its columns come back with another type. Pure.
+"""Types of Arrow that a table does not keep: its columns are read with another type. Pure.
 
 Spec: docs/spec/types.md#types-of-a-table-made-from-any-arrow-schema
 """

@@ -163,6 +163,7 @@ def test_the_example_of_the_header_holds(meanwhile: int, deleted: set[int] | Non
     else:
         state = log.commit(update, base)
         first, *_, added = live(log, state.table("orders"))
+        assert first.vector is not None
         vector = read_deletion_vector(log.store, table_prefix(ORDERS), first.vector, 10)
         assert (state.epoch, set(vector.rows), added.entry.rows) == (base.epoch + 2, deleted, 2)
 
