@@ -18,12 +18,12 @@ from colonnade.spark_ext.errors import one_sentence
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
     CompactionOutcome,
-    CompactionWorkplace,
+    CompactionRunner,
 )
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.rowset.write_options import MIB
-from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome, VerifyWorkplace
+from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome, VerifyRunner
 from colonnade.tableformat.verify.rowset_check import check_job
 
 _CONNECT_JOBS = 8
@@ -34,18 +34,18 @@ DRIVER_BYTES = 32 * MIB
 """The driver may compact a group of RowSets with at most this many stored bytes."""
 
 
-def verify_on_executors(spark: SparkSession) -> VerifyWorkplace:
-    """Return a place that has executors check RowSets for `verify`."""
+def verify_on_executors(spark: SparkSession) -> VerifyRunner:
+    """Return a runner that has executors check RowSets for `verify`."""
 
     def run(job: VerifyJob, stop: Stop) -> VerifyOutcome:
         outcome = run_in_task(spark, _check_job, job.model_dump_json(), stop, job.address)
         return VerifyOutcome.model_validate_json(outcome)
 
-    return Workplace(run, parallel_jobs(spark))
+    return JobRunner(run, parallel_jobs(spark))
 
 
-def compact_on_executors(spark: SparkSession) -> CompactionWorkplace:
-    """Return a place that compacts groups on executors, and one small group at a time here.
+def compact_on_executors(spark: SparkSession) -> CompactionRunner:
+    """Return a runner that compacts groups on executors, and one small group at a time here.
 
     Starting a task and its Python worker takes longer than compacting a small group.
     """
@@ -60,7 +60,7 @@ def compact_on_executors(spark: SparkSession) -> CompactionWorkplace:
         outcome = run_in_task(spark, _compact, job.to_json(), stop, job.address)
         return CompactionOutcome.model_validate_json(outcome)
 
-    return Workplace(run, parallel_jobs(spark))
+    return JobRunner(run, parallel_jobs(spark))
 
 
 def _check_job(job: str) -> str:

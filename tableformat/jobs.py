@@ -1,6 +1,6 @@
 """Run the jobs of long work, on threads of this process or on other machines.
 
-A job is a plain value, and running it again does no harm. A `Workplace` runs jobs in parallel, and
+A job is a plain value, and running it again does no harm. A `JobRunner` runs jobs in parallel, and
 `run_in_order` returns their outcomes. A `Stop` asks running jobs to end early.
 """
 
@@ -64,8 +64,8 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace(Generic[Job, Outcome]):
-    """A place that runs jobs of one kind, at most `workers` at once.
+class JobRunner(Generic[Job, Outcome]):
+    """Runs jobs of one kind, at most `workers` at once.
 
     `run` does one job and returns its outcome. Several threads call it. Once a stop is requested,
     it ends soon with an error.
@@ -76,9 +76,9 @@ class Workplace(Generic[Job, Outcome]):
 
 
 def run_in_order(
-    place: Workplace[Job, Outcome], jobs: Iterable[Job], held: int | None = None
+    runner: JobRunner[Job, Outcome], jobs: Iterable[Job], held: int | None = None
 ) -> Generator[Outcome, None, None]:
-    """Run jobs at a place, and yield their outcomes in the order of the jobs.
+    """Run jobs, and yield their outcomes in the order of the jobs.
 
     Holds at most `held` outcomes and begun jobs; None means all. Raises the error of a job in its
     place. When a job fails, or the caller closes the iterator early (`contextlib.closing`), no
@@ -86,10 +86,10 @@ def run_in_order(
     """
     stop = Stop()
     waiting: deque[Future[Outcome]] = deque()
-    with ThreadPoolExecutor(place.workers, "colonnade-job") as pool:
+    with ThreadPoolExecutor(runner.workers, "colonnade-job") as pool:
         try:
             for job in jobs:
-                waiting.append(pool.submit(place.run, job, stop))
+                waiting.append(pool.submit(runner.run, job, stop))
                 if len(waiting) == held:
                     yield waiting.popleft().result()
             while waiting:

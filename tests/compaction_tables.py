@@ -20,7 +20,7 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
-from colonnade.tableformat.compaction.job import CompactionJob, CompactionWorkplace, plan_job
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionRunner, plan_job
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset.writer import RowSetWriter
@@ -66,7 +66,7 @@ def filled(
     return table
 
 
-def here(table: ArrowTable) -> CompactionWorkplace:
+def here(table: ArrowTable) -> CompactionRunner:
     """One thread of this process."""
     return compact_here(table._location.store, 1)
 

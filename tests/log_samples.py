@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId, new_transaction_id
@@ -226,7 +226,7 @@ def contents(log: Log | LogReader, snapshot: Snapshot) -> dict[str, object]:
     }
 
 
-def holds(value: int, column: int = 1) -> Keep:
+def holds(value: int, column: int = 1) -> BoundsFilter:
     """Keeps what may contain `value`."""
 
     def keep(bounds: BoundsTable) -> NDArray[np.bool_]:

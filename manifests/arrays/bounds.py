@@ -110,7 +110,7 @@ class BoundsTable:
         return replace(self, columns={**self.columns, **opened})
 
 
-Keep = Callable[[BoundsTable], NDArray[np.bool_]]
+BoundsFilter = Callable[[BoundsTable], NDArray[np.bool_]]
 """Takes a `BoundsTable`. Returns for each thing whether it may have rows that a query needs."""
 
 

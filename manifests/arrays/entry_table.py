@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from colonnade.manifests.arrays.bounds import Bounds, Keep, concat_bounds
+from colonnade.manifests.arrays.bounds import Bounds, BoundsFilter, concat_bounds
 from colonnade.manifests.arrays.entry_block import Entries
 from colonnade.manifests.arrays.json_arrays import Integers
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
@@ -33,7 +33,7 @@ class EntryTable(Sequence[LiveRowSet]):
     """Stored bytes."""
 
     def __init__(
-        self, parts: Sequence[Entries], keep: Keep | None = None, which: Which = "all"
+        self, parts: Sequence[Entries], keep: BoundsFilter | None = None, which: Which = "all"
     ) -> None:
         """Prune `parts` with `keep`, and order the remaining RowSets by id."""
         self._parts: tuple[Entries, ...] = tuple(parts)
@@ -111,7 +111,7 @@ class EntryTable(Sequence[LiveRowSet]):
         return [rowset for rowset in rowsets if rowset is not None]
 
 
-def _kept(part: Entries, keep: Keep | None) -> Integers:
+def _kept(part: Entries, keep: BoundsFilter | None) -> Integers:
     if keep is None or not len(part.ids):
         return np.arange(len(part.ids))
     return np.flatnonzero(keep(part.bounds()))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from pyroaring import AbstractBitMap, FrozenBitMap
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import Operation, ReplaceColumn, RowKind
@@ -50,7 +50,7 @@ class TableRead:
     """
 
     table: str
-    keep: Keep | None = None
+    keep: BoundsFilter | None = None
     columns: frozenset[int] | None = None
     overwrites: bool = False
 

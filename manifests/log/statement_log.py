@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
@@ -73,7 +73,7 @@ class StatementLog:
         """Return the log for a statement that also sees what has expired."""
         return replace(self, shows_expired=True)
 
-    def view(self, table: TableState, keep: Keep | None = None) -> View:
+    def view(self, table: TableState, keep: BoundsFilter | None = None) -> View:
         """Return what the statement sees of the RowSets of its table that `keep` selects.
 
         Costs and raises as `LiveRowSets.view`.

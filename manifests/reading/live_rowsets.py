@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable, bounds_table
 from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
 from colonnade.manifests.arrays.entry_table import EntryTable, Which
 from colonnade.manifests.arrays.hidden_rows import view_of
@@ -35,7 +35,7 @@ class LiveRowSets:
         self._follower = follower
 
     def read(
-        self, table: TableState, keep: Keep | None = None, which: Which = "live"
+        self, table: TableState, keep: BoundsFilter | None = None, which: Which = "live"
     ) -> list[LiveRowSet]:
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
 
@@ -47,7 +47,7 @@ class LiveRowSets:
         """
         return self.read_entries(table, keep, which=which).to_list()
 
-    def view(self, table: TableState, keep: Keep | None, now_ms: int | None) -> View:
+    def view(self, table: TableState, keep: BoundsFilter | None, now_ms: int | None) -> View:
         """Return what a reader sees at a time of the RowSets that `keep` selects (`view_of`).
 
         The time is in ms since 1970 UTC; None shows what has expired. Statements have their time
@@ -78,7 +78,7 @@ class LiveRowSets:
     def read_entries(
         self,
         table: TableState,
-        keep: Keep | None = None,
+        keep: BoundsFilter | None = None,
         ids: Collection[int] | None = None,
         which: Which = "live",
     ) -> EntryTable:
@@ -112,7 +112,11 @@ class LiveRowSets:
         return again
 
     def _read_entries(
-        self, table: TableState, keep: Keep | None, ids: Collection[int] | None, which: Which
+        self,
+        table: TableState,
+        keep: BoundsFilter | None,
+        ids: Collection[int] | None,
+        which: Which,
     ) -> EntryTable:
         rowsets = table.rowsets
         refs = rowsets.segments

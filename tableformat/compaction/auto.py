@@ -70,7 +70,7 @@ def _compact(log: Log, head: Snapshot, table: TableId) -> Snapshot:
     plan = plan if ready is head else _plan(log, ready, table)
     if plan is None:
         return ready
-    return execute.execute_plan(log, ready, plan, place=run.compact_here(log.store, 1))[0]
+    return execute.execute_plan(log, ready, plan, runner=run.compact_here(log.store, 1))[0]
 
 
 def _plan(log: Log, head: Snapshot, table: TableId) -> compaction_plan.CompactionPlan | None:

@@ -24,7 +24,7 @@ from colonnade.tableformat.compaction.commit import OPERATION, commit_job
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
     CompactionOutcome,
-    CompactionWorkplace,
+    CompactionRunner,
     plan_job,
 )
 from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
@@ -78,9 +78,9 @@ def execute_plan(
     plan: CompactionPlan,
     order_by: Sequence[int] = (),
     *,
-    place: CompactionWorkplace,
+    runner: CompactionRunner,
 ) -> tuple[Snapshot, CompactionReport]:
-    """Run the groups of a plan that was made on `base` or before, in parallel as `place` allows.
+    """Run the groups of a plan that was made on `base` or before, in parallel as `runner` allows.
 
     Each group is planned on the newest state when its turn comes, and committed when it is done. So
     a run that is killed keeps what it has finished. When a concurrent writer rewrote or emptied
@@ -92,7 +92,7 @@ def execute_plan(
     begin = time.monotonic()
     queue = _Queue(log, base, plan, order_by)
     with step("compact", plan.name, "bytes", plan.bytes_in) as advance:
-        execution = _Execution(log, queue, place, base, plan, advance)
+        execution = _Execution(log, queue, runner, base, plan, advance)
         execution.run()
     seconds = round(time.monotonic() - begin, 3)
     conflicts = tuple(map(str, queue.dropped))
@@ -161,7 +161,7 @@ class _Execution:
         self,
         log: Log,
         queue: _Queue,
-        place: CompactionWorkplace,
+        runner: CompactionRunner,
         base: Snapshot,
         plan: CompactionPlan,
         advance: Advance,
@@ -173,7 +173,7 @@ class _Execution:
             groups_waiting=len(plan.waiting),
             reason=plan.reason,
         )
-        self._log, self._queue, self._place = log, queue, place
+        self._log, self._queue, self._runner = log, queue, runner
         self._advance = advance
         self._group_count = len(plan.groups)
         self._begun = 0
@@ -185,7 +185,7 @@ class _Execution:
 
     def run(self) -> None:
         """Run and commit all groups, or those that had begun before one failed."""
-        with ThreadPoolExecutor(self._place.workers, thread_name_prefix="compaction") as pool:
+        with ThreadPoolExecutor(self._runner.workers, thread_name_prefix="compaction") as pool:
             try:
                 self._run_groups(pool)
             except KeyboardInterrupt as interrupt:
@@ -210,14 +210,14 @@ class _Execution:
             self._settle()
 
     def _may_begin(self) -> bool:
-        return self._failure is None and self._begun < self._place.workers
+        return self._failure is None and self._begun < self._runner.workers
 
     def _do(self, turn: _Turn) -> None:
         # The result is kept by the thread that ran the job. An interrupt may come before the other
         # thread, which starts the groups, has recorded anything.
         result: CompactionOutcome | BaseException
         try:
-            result = self._place.run(turn.job, self._stop)
+            result = self._runner.run(turn.job, self._stop)
         except BaseException as error:  # the waiting thread raises it again
             result = error
         self._ended.append((turn, result))

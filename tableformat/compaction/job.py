@@ -28,7 +28,7 @@ from colonnade.manifests.state.sort_order import following_orders
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.compaction.purge import cutoff_ms
-from colonnade.tableformat.jobs import Workplace
+from colonnade.tableformat.jobs import JobRunner
 from colonnade.tableformat.write.job import WriteTarget, target_of
 
 
@@ -100,7 +100,7 @@ class CompactionOutcome(Model):
         return origin + sum(entry.bytes for entry in self.outputs)
 
 
-CompactionWorkplace = Workplace[CompactionJob, CompactionOutcome]
+CompactionRunner = JobRunner[CompactionJob, CompactionOutcome]
 """Where the jobs of a compaction run, and how many at once."""
 
 

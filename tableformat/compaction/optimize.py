@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import OPERATION
 from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
-from colonnade.tableformat.compaction.job import CompactionWorkplace
+from colonnade.tableformat.compaction.job import CompactionRunner
 from colonnade.tableformat.compaction.purge import purge_rowsets, purge_table
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import plan_tombstones
@@ -131,17 +131,17 @@ class Optimize:
         newest: Callable[[], tuple[Snapshot, TableState]],
         see: Callable[[Snapshot], object],
         *,
-        place: CompactionWorkplace | None = None,
+        runner: CompactionRunner | None = None,
         chosen: Chosen | None = None,
     ) -> None:
         """`newest` reads the state to plan on, and `see` receives the state after the compaction.
 
-        Jobs run at `place`; None means on threads of this process.
+        Jobs run by `runner`; None means on threads of this process.
         """
         self._log = log
         self._newest = newest
         self._see = see
-        self._place = place or compact_here(log.store)
+        self._runner = runner or compact_here(log.store)
         self._chosen = chosen or Chosen()
 
     def where(self, condition: Where) -> Optimize:
@@ -161,9 +161,9 @@ class Optimize:
         parse_policy({}, dict(options))
         return self._with(replace(self._chosen, options=options))
 
-    def _elsewhere(self, place: CompactionWorkplace) -> Optimize:
-        """Run the jobs at another place than on threads of this process."""
-        return self._with(self._chosen, place)
+    def _elsewhere(self, runner: CompactionRunner) -> Optimize:
+        """Run the jobs elsewhere than on threads of this process."""
+        return self._with(self._chosen, runner)
 
     def plan(self) -> CompactionPlan:
         """Return what `executeCompaction` would do now, and why. Reads the log alone."""
@@ -205,7 +205,7 @@ class Optimize:
         if purged is not base:
             self._see(purged)
             base, plan, ids = self._plan(order_by)
-        head, report = execute_plan(self._log, base, plan, ids, place=self._place)
+        head, report = execute_plan(self._log, base, plan, ids, runner=self._runner)
         # Without a checkpoint, the next readers would replay the dropped RowSets.
         self._see(self._log.try_checkpoint(head) if report.groups else head)
         return report
@@ -225,7 +225,7 @@ class Optimize:
                     raise
         raise AssertionError("unreachable")
 
-    def _with(self, chosen: Chosen, place: CompactionWorkplace | None = None) -> Optimize:
+    def _with(self, chosen: Chosen, runner: CompactionRunner | None = None) -> Optimize:
         return Optimize(
-            self._log, self._newest, self._see, place=place or self._place, chosen=chosen
+            self._log, self._newest, self._see, runner=runner or self._runner, chosen=chosen
         )

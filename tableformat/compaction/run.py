@@ -24,11 +24,11 @@ from colonnade.tableformat.compaction.inputs import Inputs, Rows
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
     CompactionOutcome,
-    CompactionWorkplace,
+    CompactionRunner,
 )
 from colonnade.tableformat.compaction.merge import merge
 from colonnade.tableformat.compaction.zorder import zorder
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
 from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.predicate import from_json
@@ -43,10 +43,10 @@ _THREADS = 4
 """The most jobs that run in parallel in one process, because each needs memory."""
 
 
-def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionWorkplace:
+def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionRunner:
     """Run jobs on threads of this process. By default one for each processor, at most 4."""
     threads = workers or min(_THREADS, os.cpu_count() or 1)
-    return Workplace(lambda job, stop: run_job(job, store, stop), threads)
+    return JobRunner(lambda job, stop: run_job(job, store, stop), threads)
 
 
 def run_job(

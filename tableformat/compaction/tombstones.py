@@ -19,7 +19,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.compaction.execute import TRIES, execute_plan
-from colonnade.tableformat.compaction.job import CompactionWorkplace
+from colonnade.tableformat.compaction.job import CompactionRunner
 from colonnade.tableformat.keys.policy import tombstone_hours
 from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
 from colonnade.tableformat.predicate import Predicate, prune, to_json
@@ -51,7 +51,7 @@ def plan_tombstones(
 
 
 def erase_tombstones(
-    log: Log, base: Snapshot, table: TableId, where: Predicate, place: CompactionWorkplace
+    log: Log, base: Snapshot, table: TableId, where: Predicate, runner: CompactionRunner
 ) -> Snapshot:
     """Rewrite the RowSets that have tombstones which meet a condition, without these.
 
@@ -64,7 +64,7 @@ def erase_tombstones(
         plan = _plan_erasure(log, base, table, where)
         if plan is None:
             return base
-        base = log.reader.refresh(execute_plan(log, base, plan, place=place)[0])
+        base = log.reader.refresh(execute_plan(log, base, plan, runner=runner)[0])
     if (plan := _plan_erasure(log, base, table, where)) is None:
         return base
     raise ConflictError(

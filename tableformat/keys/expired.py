@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.arrays.hidden_rows import view_of, view_of_values
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -20,7 +20,7 @@ from colonnade.tableformat.scan.plan import cut_rows
 
 
 def stored_view(
-    log: StatementLog, table: TableState, keep: Keep | None
+    log: StatementLog, table: TableState, keep: BoundsFilter | None
 ) -> tuple[View, list[LiveRowSet]]:
     """Return a view of the RowSets that `keep` selects, and the RowSets of tombstones.
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
@@ -31,7 +31,7 @@ class RowSetReader(StoredReader):
         self,
         columns: Sequence[SchemaField],
         ranges: Sequence[tuple[int, int]] | None = None,
-        keep: Keep | None = None,
+        keep: BoundsFilter | None = None,
         keep_columns: Collection[int] = (),
         window_bytes: int | None = None,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.statics import static_fields
@@ -152,7 +152,7 @@ class ScanPlan(Model):
         return bind(from_json(self.predicate), self.view.columns)
 
 
-def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
+def rowset_filter(table: TableState, predicate: Predicate | None) -> BoundsFilter | None:
     """Return a function that says by bounds and partitions which RowSets may match; None for all.
 
     Raises InvalidInputError when the predicate does not fit the table's columns.

@@ -12,7 +12,7 @@ import pyarrow as pa
 from colonnade.manifests.later import later
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.jobs import Stop, Workplace, run_in_order
+from colonnade.tableformat.jobs import JobRunner, Stop, run_in_order
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
 from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
 from colonnade.tableformat.scan.plan import ScanPlan, split_plan
@@ -82,8 +82,8 @@ def read_plan_parallel(
             batches.append(batch)
         return batches
 
-    place = Workplace(read_share, workers)
-    with closing(run_in_order(place, shares, held=2 * workers)) as found:
+    runner = JobRunner(read_share, workers)
+    with closing(run_in_order(runner, shares, held=2 * workers)) as found:
         for batches in found:
             yield from batches
 

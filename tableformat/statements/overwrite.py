@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.arrays.partitions import partition_of
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
@@ -180,7 +180,7 @@ def written_partitions(
     )
 
 
-def _may_be_overwritten(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
+def _may_be_overwritten(table: TableState, wanted: frozenset[PartitionValues]) -> BoundsFilter:
     """Return a function that keeps RowSets of the wanted partitions, and of other layouts.
 
     For a RowSet of another layout only its rows tell.

@@ -121,7 +121,7 @@ class DatabaseUpkeep(OpenDatabase):
         tables: Collection[str] | None = None,
         epoch: int | None = None,
         threads: int | None = None,
-        elsewhere: verify_job.VerifyWorkplace | None = None,
+        elsewhere: verify_job.VerifyRunner | None = None,
     ) -> VerifyReport:
         """Find damage, and say which file, column, block and rows it affects. Changes nothing.
 
@@ -134,7 +134,7 @@ class DatabaseUpkeep(OpenDatabase):
 
         Checks `tables` (None: all) at `epoch`. Without an epoch, checks the newest reachable one
         and those that tags and pins keep. Damage is not an error: the report lists it. `elsewhere`
-        checks RowSets on another place than threads here. `colonnade.verify` does the same when the
+        checks RowSets elsewhere than on threads here. `colonnade.verify` does the same when the
         head cannot be read.
 
         Raises InvalidInputError for another depth, NotFoundError for an unknown table or epoch or a

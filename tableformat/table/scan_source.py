@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
@@ -17,7 +17,7 @@ from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
 from colonnade.tableformat.scan.run import read_plan_parallel
 from colonnade.tableformat.scan.selection import judge
 
-Noted = Callable[[ScanPlan, Keep | None], None]
+Noted = Callable[[ScanPlan, BoundsFilter | None], None]
 """Hears what a scan may read: its plan, and which RowSets it leaves out."""
 
 Again = Callable[[Sequence[str], Predicate | None, int | None], Scan]

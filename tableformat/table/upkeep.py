@@ -75,7 +75,7 @@ class Upkeep(OpenTable):
         *,
         epoch: int | None = None,
         threads: int | None = None,
-        elsewhere: verify_job.VerifyWorkplace | None = None,
+        elsewhere: verify_job.VerifyRunner | None = None,
     ) -> VerifyReport:
         """Find damage in the table and in the log; see `ArrowDatabase.verify`.
 

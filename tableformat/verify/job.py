@@ -11,7 +11,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import orders_of
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
-from colonnade.tableformat.jobs import Workplace
+from colonnade.tableformat.jobs import JobRunner
 from colonnade.tableformat.verify.findings import Finding
 
 
@@ -53,7 +53,7 @@ class VerifyOutcome(Model):
     bytes: Count
 
 
-VerifyWorkplace = Workplace[VerifyJob, VerifyOutcome]
+VerifyRunner = JobRunner[VerifyJob, VerifyOutcome]
 """Where the jobs of a verification run, and how many at once."""
 
 

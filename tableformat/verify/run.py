@@ -21,11 +21,11 @@ from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
-from colonnade.tableformat.jobs import Workplace, run_in_order
+from colonnade.tableformat.jobs import JobRunner, run_in_order
 from colonnade.tableformat.location import StorageOptions, find_store
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
-from colonnade.tableformat.verify.job import Unit, VerifyWorkplace, plan_jobs
+from colonnade.tableformat.verify.job import Unit, VerifyRunner, plan_jobs
 from colonnade.tableformat.verify.key_check import check_keys
 from colonnade.tableformat.verify.log_check import LogCheck, check_files
 from colonnade.tableformat.verify.rowset_check import check_job
@@ -44,7 +44,7 @@ def verify(
     tables: Collection[str] | None = None,
     epoch: int | None = None,
     threads: int | None = None,
-    elsewhere: VerifyWorkplace | None = None,
+    elsewhere: VerifyRunner | None = None,
 ) -> VerifyReport:
     """Find damage; see `ArrowDatabase.verify`."""
     if depth not in DEPTHS:
@@ -89,7 +89,7 @@ def verify_path(
     threads: int | None = None,
     storage_options: StorageOptions | None = None,
     filesystem: Any = None,
-    elsewhere: VerifyWorkplace | None = None,
+    elsewhere: VerifyRunner | None = None,
 ) -> VerifyReport:
     """Find damage in the database at `path`, even if it cannot be opened any more.
 
@@ -259,17 +259,17 @@ def _check_rowsets(
     address: StoreAddress,
     units: Sequence[Unit],
     depth: int,
-    place: VerifyWorkplace,
+    runner: VerifyRunner,
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = 0
     total = sum(unit.rowset.byte_count for unit in units)
-    jobs = list(plan_jobs(address, depth, units, _JOBS_A_WORKER * place.workers))
+    jobs = list(plan_jobs(address, depth, units, _JOBS_A_WORKER * runner.workers))
     names = {unit.table.name for unit in units}
     only = names.pop() if len(names) == 1 else None
     with (
         step("verify", only, "bytes", total) as advance,
-        closing(run_in_order(place, jobs)) as outcomes,
+        closing(run_in_order(runner, jobs)) as outcomes,
     ):
         for job, outcome in zip(jobs, outcomes, strict=True):
             findings += outcome.findings
@@ -291,8 +291,8 @@ def _check_keys(
     return findings
 
 
-def _here(log: Log, workers: int) -> VerifyWorkplace:
-    return Workplace(lambda job, stop: check_job(job, log.store, stop), workers)
+def _here(log: Log, workers: int) -> VerifyRunner:
+    return JobRunner(lambda job, stop: check_job(job, log.store, stop), workers)
 
 
 def _leftovers(log: Log) -> dict[str, int] | None:

@@ -34,7 +34,7 @@ from colonnade.manifests.store import LocalStore, MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.table.alteration import AlterProperties
 from tests.cli.runner import run_command
 from tests.log_samples import make_log, with_orders
@@ -343,7 +343,7 @@ def test_when_spark_fails_at_one_table_a_round_continues_with_the_other_tables(
             raise from_spark("[COLONNADE_CORRUPTION] Block 3 is damaged.")
         return run_job(job, stop=stop)
 
-    monkeypatch.setattr(compact, "compact_here", lambda store: Workplace(run, 1))
+    monkeypatch.setattr(compact, "compact_here", lambda store: JobRunner(run, 1))
     done = one_round(lake)
     assert [(e.step, e.kind, e.message) for e in done.errors] == [
         ("compact trips", "CORRUPTION", "Block 3 is damaged.")

@@ -9,7 +9,7 @@ from time import sleep
 
 import pytest
 
-from colonnade.tableformat.jobs import Stop, Workplace, run_in_order
+from colonnade.tableformat.jobs import JobRunner, Stop, run_in_order
 
 
 def test_work_is_told_while_it_runs_and_does_not_begin_afterwards() -> None:
@@ -46,11 +46,11 @@ def test_outcomes_come_in_the_order_of_the_jobs_and_few_jobs_are_ahead_of_their_
         return -job
 
     outcomes = []
-    for outcome in run_in_order(Workplace(run, 3), range(20), held=4):
+    for outcome in run_in_order(JobRunner(run, 3), range(20), held=4):
         outcomes.append(outcome)
         assert len(begun) <= len(outcomes) + 3
     assert outcomes == [-job for job in range(20)]
-    assert list(run_in_order(Workplace(run, 3), [])) == []
+    assert list(run_in_order(JobRunner(run, 3), [])) == []
 
 
 def test_a_job_that_fails_stops_the_others_and_is_raised_in_its_place() -> None:
@@ -66,7 +66,7 @@ def test_a_job_that_fails_stops_the_others_and_is_raised_in_its_place() -> None:
                 sleep(0.01)
         return job
 
-    outcomes = run_in_order(Workplace(run, 2), range(10))
+    outcomes = run_in_order(JobRunner(run, 2), range(10))
     assert next(outcomes) == 0
     with pytest.raises(ValueError, match="job 1"):
         next(outcomes)
@@ -88,7 +88,7 @@ def test_a_caller_that_closes_early_waits_until_the_running_jobs_have_stopped() 
             sleep(0.01)
         return job
 
-    with closing(run_in_order(Workplace(run, 1), range(5))) as outcomes:
+    with closing(run_in_order(JobRunner(run, 1), range(5))) as outcomes:
         assert next(outcomes) == 0
         running.acquire()
     assert stopped == [1]

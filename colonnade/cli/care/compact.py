@@ -27,7 +27,7 @@ from colonnade.maintain.round import Compact
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.compaction.job import CompactionWorkplace
+from colonnade.tableformat.compaction.job import CompactionRunner
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -75,7 +75,7 @@ def compact(
         plan.bytes_in if names is None else table_facts(place.log, place.head, place.state).bytes
     )
     engine = choose_engine(to_read, spark, spark_above)
-    begun = begun._elsewhere(_workplace(place, engine, output))
+    begun = begun._elsewhere(_runner(place, engine, output))
     report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)
     output.show(report.model_dump(), Text(str(report)))
 
@@ -88,8 +88,8 @@ def compactor(place: DatabasePlace, spark: SparkChoice, above: str, output: Outp
 
     def compact_table(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         engine = choose_engine(plan.bytes_in, spark, above)
-        where = _workplace(place, engine, output)
-        return database.table(plan.name).optimize()._elsewhere(where).executeCompaction()
+        runner = _runner(place, engine, output)
+        return database.table(plan.name).optimize()._elsewhere(runner).executeCompaction()
 
     def explained(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         try:
@@ -102,13 +102,13 @@ def compactor(place: DatabasePlace, spark: SparkChoice, above: str, output: Outp
     return explained
 
 
-def _workplace(place: DatabasePlace, engine: ChosenEngine, output: Output) -> CompactionWorkplace:
-    """Return the place where groups are compacted."""
+def _runner(place: DatabasePlace, engine: ChosenEngine, output: Output) -> CompactionRunner:
+    """Return what runs the jobs of groups."""
     if engine.name != "spark":
         return compact_here(place.location.store)
     session = start_spark(engine, output)
     executors = importlib.import_module("colonnade.spark_ext.executors")
-    chosen: CompactionWorkplace = executors.compact_on_executors(session)
+    chosen: CompactionRunner = executors.compact_on_executors(session)
     return chosen
 
 

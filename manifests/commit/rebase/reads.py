@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colonnade.manifests.arrays.bounds import Keep, bounds_table
+from colonnade.manifests.arrays.bounds import BoundsFilter, bounds_table
 from colonnade.manifests.arrays.partitions import partitions_of
 from colonnade.manifests.checkpoint.reader import read_entry_segment
 from colonnade.manifests.commit.change import Change, TableRead
@@ -156,7 +156,9 @@ def _took(
     return _may_hold(read.keep, columns, list(log.rowsets.find(table, ids).values()))
 
 
-def _may_hold(keep: Keep | None, columns: TableSchema, rowsets: Sequence[LiveRowSet]) -> bool:
+def _may_hold(
+    keep: BoundsFilter | None, columns: TableSchema, rowsets: Sequence[LiveRowSet]
+) -> bool:
     if not rowsets or keep is None:
         return bool(rowsets)
     entries = [rowset.entry for rowset in rowsets]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable, bounds_table
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import with_same_types
@@ -106,7 +106,7 @@ def _changed(change: Change, table: TableState, log: LogReader) -> Iterator[Live
     yield from log.rowsets.find(table, replaced).values()
 
 
-def _may_hold(keep: Keep | None, columns: TableSchema, regions: Sequence[Region]) -> bool:
+def _may_hold(keep: BoundsFilter | None, columns: TableSchema, regions: Sequence[Region]) -> bool:
     """Return whether a predicate may select a row of a region."""
     if keep is None:
         return True

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.arrays.hidden_rows import view_of, view_of_values
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColonnadeError
@@ -184,7 +184,7 @@ def _table(view: NamedView) -> TableState:
     return with_columns_of(table, other)
 
 
-def _view(named: NamedView, keep: Keep | None) -> View:
+def _view(named: NamedView, keep: BoundsFilter | None) -> View:
     """Return a view of the RowSets that `keep` selects, with all stored rows at `values_at`."""
     table = SNAPSHOTS.seen(named)[1]
     log = Log(open_store(place_of(named)))
@@ -196,7 +196,9 @@ def _view(named: NamedView, keep: Keep | None) -> View:
     return log.rowsets.with_lookups(table, view)
 
 
-def _rowsets(named: NamedView, log: Log, table: TableState, keep: Keep | None) -> list[LiveRowSet]:
+def _rowsets(
+    named: NamedView, log: Log, table: TableState, keep: BoundsFilter | None
+) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
     if keep is not None or is_state(named.epoch):
         return log.rowsets.read(table, keep)

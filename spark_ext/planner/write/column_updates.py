@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
@@ -71,7 +71,7 @@ class _Update(NamedTuple):
     log: Log
     table: TableState
     fields: tuple[SchemaField, ...]
-    keep: Keep | None
+    keep: BoundsFilter | None
     now_ms: int | None
     least: int
 

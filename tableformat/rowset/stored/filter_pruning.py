@@ -11,7 +11,7 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.model.statistics import Bound
 from colonnade.tableformat.rowset.adapt import shares_filters
 from colonnade.tableformat.rowset.bloom_filter import hash_values, members
@@ -32,7 +32,7 @@ def prune_by_filters(
     columns: Sequence[ColumnBlocks],
     cuts: NDArray[np.int64],
     bounds: BoundsTable,
-    keep: Keep,
+    keep: BoundsFilter,
     damaged: Damaged,
 ) -> Mask:
     """Return which stretches `keep` keeps once it may ask the Bloom filters of their blocks.

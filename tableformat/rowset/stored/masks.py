@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate import evaluate
@@ -43,7 +43,7 @@ class Masks:
         fields = [batch.schema.field(at) for at in range(len(arrays))]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, batch.schema.metadata))
 
-    def open_keep(self, keep: Keep) -> Keep:
+    def open_keep(self, keep: BoundsFilter) -> BoundsFilter:
         """Return `keep` for stored bounds, which do not count the NULLs of masked values."""
         ids = [self._columns[at].id for at, _ in self._masks]
         if not ids:

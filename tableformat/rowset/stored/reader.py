@@ -15,7 +15,7 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
@@ -76,7 +76,7 @@ class StoredReader:
         self,
         columns: Sequence[SchemaField],
         ranges: Sequence[tuple[int, int]] | None = None,
-        keep: Keep | None = None,
+        keep: BoundsFilter | None = None,
         keep_columns: Collection[int] = (),
         window_bytes: int | None = None,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -127,7 +127,7 @@ class StoredReader:
         return self.stretches(ranges), bounds
 
     def matching_ranges(
-        self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]], keep: Keep
+        self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]], keep: BoundsFilter
     ) -> tuple[tuple[int, int], ...]:
         """Return the parts of `ranges` that `keep` does not rule out by the bounds of `columns`.
 
@@ -274,7 +274,7 @@ class StoredReader:
     def _kept_cuts(
         self,
         chosen: NDArray[np.int64],
-        keep: Keep,
+        keep: BoundsFilter,
         wanted: Sequence[StoredColumn],
         blocks: Sequence[ColumnBlocks | None],
     ) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from colonnade.manifests.arrays.bounds import Keep, bounds_table
+from colonnade.manifests.arrays.bounds import BoundsFilter, bounds_table
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
@@ -178,7 +178,7 @@ _KEPT = _Kept()
 
 
 def read_values(
-    store: ObjectStore, statics: Statics, columns: Sequence[SchemaField], keep: Keep
+    store: ObjectStore, statics: Statics, columns: Sequence[SchemaField], keep: BoundsFilter
 ) -> ValuesByKey:
     """Return static columns for all partition keys in the blocks that `keep` selects by its bounds.
 
@@ -253,7 +253,7 @@ def _loaded(
     statics: Statics,
     rowsets: Sequence[LiveRowSet],
     columns: Sequence[SchemaField],
-    keep: Keep | None,
+    keep: BoundsFilter | None,
 ) -> ValuesByKey:
     key, view = statics.key, statics.view
     read = (*key, *columns)
@@ -291,7 +291,7 @@ def _live(
     view: View,
     rowset: LiveRowSet,
     columns: Sequence[SchemaField],
-    keep: Keep | None,
+    keep: BoundsFilter | None,
     keep_columns: Sequence[int],
 ) -> Iterator[pa.RecordBatch]:
     deleted = read_deleted(store, view, rowset)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.commit.change import Change, ColumnFill
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -68,7 +68,7 @@ class FillPlan:
     target: SchemaField
     is_new: bool
     reads: tuple[SchemaField, ...]
-    keep: Keep | None = None
+    keep: BoundsFilter | None = None
     of_all_rows: bool = True
 
     def fits(self, head: Snapshot) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.commit.change import (
     AddedRows,
     DeletedRows,
@@ -239,7 +239,7 @@ class _Comparison:
             self._compare_new(part)
             yield part, self._may_have(table, part.keys.keep)
 
-    def _may_have(self, table: TableState, keep: Keep) -> View:
+    def _may_have(self, table: TableState, keep: BoundsFilter) -> View:
         """Return the RowSets of a state whose bounds allow some keys, with their expired rows."""
         if self._alone:
             return View.stored(table)

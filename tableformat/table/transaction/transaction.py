@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 from typing_extensions import Unpack
 
-from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.removals import removals_are_conflicts
@@ -388,7 +388,7 @@ class ArrowTransactionTable(RowMethods, TableReads):
         table, base = self._state, self._transaction.base
         now_ms = self._transaction._log_for(table).now_ms
 
-        def noted(plan: ScanPlan, keep: Keep | None) -> None:
+        def noted(plan: ScanPlan, keep: BoundsFilter | None) -> None:
             used = {field.id for field in plan.output_schema.fields}
             bound = plan.bound_predicate()
             read = frozenset(used if bound is None else used | bound.column_ids)

@@ -39,4 +39,4 @@ class Optimizer:
         log, base = database._log, database._snapshot
         table = base.tables[order.choice(sorted(base.tables))]
         plan, _ = plan_table(log, base, table, Chosen(options=(("min-rowsets", "2"),)))
-        execute_plan(log, base, plan, place=compact_here(log.store, 1))
+        execute_plan(log, base, plan, runner=compact_here(log.store, 1))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.arrays.origins import origins_of
 from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.commit import conflicts
@@ -111,7 +111,7 @@ def _unlike_replacements(own: OwnCompaction, theirs: Any, vectors: Any) -> OwnCo
 _real_follow = OwnCompaction.follow
 
 
-def _only_own_layout(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
+def _only_own_layout(table: TableState, wanted: frozenset[PartitionValues]) -> BoundsFilter:
     own = table.partition_layout_id
 
     def keep(bounds: BoundsTable) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import (
     another,
@@ -31,4 +31,4 @@ def run_beside(
             what(another(table))
         return outcome
 
-    return execute.execute_plan(table._log, table._refresh(), plan, place=Workplace(run, 1))[1]
+    return execute.execute_plan(table._log, table._refresh(), plan, runner=JobRunner(run, 1))[1]

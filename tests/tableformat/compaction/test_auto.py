@@ -15,7 +15,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.compaction import auto, execute, run
-from colonnade.tableformat.jobs import Workplace
+from colonnade.tableformat.jobs import JobRunner
 from colonnade.tableformat.table.alteration import AlterProperties
 from tests.clocked import HOUR_MS, Clocked, moment
 from tests.compaction_tables import (
@@ -57,7 +57,7 @@ def test_a_compaction_after_a_commit_that_fails_is_a_warning(
     def failing(*_: Any, **__: Any) -> None:
         raise CorruptionError("one block is damaged")
 
-    monkeypatch.setattr(run, "compact_here", lambda *_: Workplace(failing, 1))
+    monkeypatch.setattr(run, "compact_here", lambda *_: JobRunner(failing, 1))
     epoch = table.append(rows(100, 5))
     assert (table.epoch, len(live(table))) == (epoch, 8)
     assert f"No compaction after epoch {epoch}: one block is damaged" in caplog.text

@@ -116,7 +116,7 @@ def test_a_group_whose_rowsets_were_dropped_before_its_turn_is_dropped() -> None
     base, plan = table._refresh(), table.optimize().plan()
     other = another(table)
     other.overwrite(rows(0, 3))
-    head, report = execute.execute_plan(table._log, base, plan, place=here(table))
+    head, report = execute.execute_plan(table._log, base, plan, runner=here(table))
     assert (head.epoch, report.groups) == (base.epoch, 0)
     assert "that were to be compacted were dropped before epoch" in str(report)
 
@@ -126,7 +126,7 @@ def test_a_group_is_planned_on_the_newest_state_when_its_turn_comes() -> None:
     base, plan = table._refresh(), table.optimize().plan()
     other = another(table)
     other.delete("id < 5")
-    execute.execute_plan(table._log, base, plan, place=here(table))
+    execute.execute_plan(table._log, base, plan, runner=here(table))
     [rowset] = live(table)
     assert (rowset.entry.rows, rowset.vector) == (85, None)
 

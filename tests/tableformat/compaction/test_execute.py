@@ -18,7 +18,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import content, filled, here, jobs, live
@@ -38,7 +38,7 @@ def test_one_failing_group_leaves_the_results_of_other_groups() -> None:
 
     plan = table.optimize().plan().model_copy(update={"groups": groups})
     with pytest.raises(CorruptionError, match="one block"):
-        execute.execute_plan(table._log, base, plan, place=Workplace(run, 2))
+        execute.execute_plan(table._log, base, plan, runner=JobRunner(run, 2))
     assert content(table) == before
     assert len(live(table)) < 12
 
@@ -48,7 +48,7 @@ def test_any_exception_in_the_thread_of_a_group_ends_the_run() -> None:
         raise Stopped
 
     with pytest.raises(Stopped):
-        filled(12).optimize()._elsewhere(Workplace(run, 2)).executeCompaction()
+        filled(12).optimize()._elsewhere(JobRunner(run, 2)).executeCompaction()
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_an_interruption_stops_what_runs_and_keeps_what_is_done() -> None:
 
     plan = table.optimize().plan().model_copy(update={"groups": groups})
     with pytest.raises(KeyboardInterrupt, match="1 of 3 groups of RowSets of table 't' are"):
-        execute.execute_plan(table._log, base, plan, place=Workplace(run, 2))
+        execute.execute_plan(table._log, base, plan, runner=JobRunner(run, 2))
     assert content(table) == before
     assert len(live(table)) == 9
     assert table.refresh().epoch == base.epoch + 1
@@ -108,7 +108,7 @@ def test_an_interruption_while_a_group_is_committed_commits_it_once(
     monkeypatch.setattr(table._log, "commit_change", interrupted)
     plan = table.optimize().plan().model_copy(update={"groups": groups})
     with pytest.raises(KeyboardInterrupt, match="1 of 3 groups"):
-        execute.execute_plan(table._log, base, plan, place=here(table))
+        execute.execute_plan(table._log, base, plan, runner=here(table))
     assert table.refresh().epoch == base.epoch + 1
 
 

@@ -29,7 +29,7 @@ from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.change import change_of
@@ -388,7 +388,7 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
         return outcome
 
     monkeypatch.setattr(LiveRowSets, "find", find)
-    _, report = execute_plan(table._log, table._snapshot, plan, place=Workplace(run, 1))
+    _, report = execute_plan(table._log, table._snapshot, plan, runner=JobRunner(run, 1))
     assert met == [when]
     assert (report.groups, len(report.conflicts)) == (0, 1)
     # The files of removed epochs still exist, so the commit also meets the overwrite itself.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from xxhash import xxh64_intdigest
 
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.columns.bloom import bloom_columns
 from colonnade.manifests.model.entries import RowSetEntry
@@ -184,7 +184,7 @@ def batch_of(schema: TableSchema, rows: list[Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
-def noting(bound: BoundPredicate) -> tuple[Keep, list[int]]:
+def noting(bound: BoundPredicate) -> tuple[BoundsFilter, list[int]]:
     """What prunes by a predicate, and how many stretches it kept each time it was asked."""
     counts: list[int] = []
 

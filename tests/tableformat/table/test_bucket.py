@@ -16,7 +16,7 @@ from colonnade.manifests.errors import AlreadyExistsError, ColonnadeError, NotFo
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
 from tests.cli.runner import run_command
@@ -137,7 +137,7 @@ def test_a_drop_beside_a_verification_is_not_reported_as_damage(place: str) -> N
         return check_job(job, log.store, stop)
 
     with pytest.raises(NotFoundError, match="was dropped in epoch"):
-        database.verify(depth=3, elsewhere=Workplace(after_a_drop, 1))
+        database.verify(depth=3, elsewhere=JobRunner(after_a_drop, 1))
 
 
 def test_an_append_to_an_open_table_costs_one_put(place: str, proxy: Proxy) -> None:

@@ -18,7 +18,7 @@ from colonnade.manifests.model.columns.internal import WRITTEN
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.compaction import run as compaction_run
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.rowset import writer as rowset_writer
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
@@ -251,7 +251,7 @@ def test_a_stopped_check_ends_before_the_next_column() -> None:
 
     db = make(MemoryStore())
     with pytest.raises(CancelledError):
-        db.verify(elsewhere=Workplace(look, 1))
+        db.verify(elsewhere=JobRunner(look, 1))
 
 
 def test_damage_of_an_inline_rowset_is_reported_beside_a_vacuum(

@@ -11,7 +11,7 @@ from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFo
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.progress import Progress, progress
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run
@@ -49,7 +49,7 @@ def test_an_interruption_ends_what_is_looked_at_on_other_threads() -> None:
 
     db = make(MemoryStore())
     with pytest.raises(KeyboardInterrupt), progress(interrupt):
-        db.verify(elsewhere=Workplace(look, 1))
+        db.verify(elsewhere=JobRunner(look, 1))
 
 
 @pytest.mark.parametrize("keep", ["tag", "pin"])
