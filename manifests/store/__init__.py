@@ -9,7 +9,7 @@
     draft.py                                 what a dry run writes, in memory over a store
     bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind
     hdfs/                                    a file system of Hadoop
-    fsspec_files/  given_files.py            file systems of fsspec, and all other URLs
+    fsspec_files/  user_file_systems.py      file systems of fsspec, and all other URLs
     cache/                                   a cache on this machine in front of a bucket
     transient.py                             errors that may pass, and tries
     side_by_side.py  threads.py              calls side by side, and the threads that make them

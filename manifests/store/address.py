@@ -18,9 +18,9 @@ from threading import Lock
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.store.given_files import check_pickles, url_in
 from colonnade.manifests.store.option_names import with_own_names
 from colonnade.manifests.store.path_text import local_path
+from colonnade.manifests.store.user_file_systems import check_pickles, url_in
 
 _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/@]*@)?")
 _CONTAINERS = frozenset(("az", "abfs", "abfss", "wasb", "wasbs"))

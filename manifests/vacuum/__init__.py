@@ -5,7 +5,7 @@
     objects.py      the meaning of a stored object's name; pure
     listing.py      a listing of the whole database, and the gaps in it
     plan.py         which of the stored objects may be removed; pure
-    remains.py      entries of dropped RowSets in segments that live RowSets share
+    dropped_entries.py    entries of dropped RowSets in segments that live RowSets share
     floor.py        storing the states that outlive their epochs
     hinted_checkpoints.py  checkpoints that the hint leads to, and a hint to a usable one
     later_floor.py  beginning the history at a later checkpoint, once the floor's state is lost

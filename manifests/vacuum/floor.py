@@ -27,8 +27,8 @@ from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.object_store import ObjectStore
+from colonnade.manifests.vacuum.dropped_entries import anchors_with_remains
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
-from colonnade.manifests.vacuum.remains import anchors_with_remains
 
 _AT_ONCE = 64
 """The anchors whose states are in memory at once."""

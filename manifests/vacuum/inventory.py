@@ -26,6 +26,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
+from colonnade.manifests.vacuum.dropped_entries import sheds_remains
 from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
@@ -33,7 +34,6 @@ from colonnade.manifests.vacuum.listing import check_slots, read_listing
 from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
-from colonnade.manifests.vacuum.remains import sheds_remains
 from colonnade.manifests.vacuum.retention import (
     Floor,
     Properties,

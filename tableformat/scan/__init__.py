@@ -7,7 +7,7 @@
     live_rows.py          the rows of one RowSet that a plan returns
     run.py                the rows of a plan, as batches
     arrow_rows.py  arrow_scan.py    rows, and those of a scan, as Arrow users see them
-    reads.py  given_rows.py  a table as rows that are read, and rows that a user gives a statement
+    reads.py  user_rows.py   a table as rows that are read, and rows that a user gives a statement
     selection.py          the row numbers that a condition selects
     order.py  ordered.py  the order of the rows of a plan, and its rows in that order
     merge.py  sorting.py  sorted rows of many RowSets in one order; rows sorted on local disk

@@ -18,7 +18,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.progress import step
-from colonnade.tableformat.scan.given_rows import joined
+from colonnade.tableformat.scan.user_rows import joined
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,

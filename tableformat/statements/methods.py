@@ -14,7 +14,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_rows import are_keys, key_rows
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.scan.given_rows import held_rows
+from colonnade.tableformat.scan.user_rows import held_rows
 from colonnade.tableformat.statements.statement import RowCounts, Statement, shortened
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings

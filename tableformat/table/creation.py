@@ -20,7 +20,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.location import Location, locate, read_base
-from colonnade.tableformat.scan.given_rows import batches_of
+from colonnade.tableformat.scan.user_rows import batches_of
 from colonnade.tableformat.statements.commit import commit_reported, commit_written
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.design.new_table import new_table

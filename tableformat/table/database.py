@@ -21,7 +21,7 @@ from colonnade.tableformat.location import (
     refuse_existing,
 )
 from colonnade.tableformat.table.creation import ChangedTypes, commit_created, designed
-from colonnade.tableformat.table.database_upkeep import DatabaseUpkeep
+from colonnade.tableformat.table.database_maintenance import DatabaseMaintenance
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
 from colonnade.tableformat.table.epochs.time_travel import epoch_number
 from colonnade.tableformat.table.table import ArrowTable
@@ -37,7 +37,7 @@ else:
 
 
 @public
-class ArrowDatabase(DatabaseUpkeep):
+class ArrowDatabase(DatabaseMaintenance):
     """A directory with one log of epochs and any number of tables.
 
     Create one with `colonnade.open_database` or `colonnade.create_database`.

@@ -52,8 +52,8 @@ from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
 from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.restore_counts import Restored
 from colonnade.tableformat.table.epochs.time_travel import seen_ms, snapshot_at
+from colonnade.tableformat.table.maintenance import Maintenance
 from colonnade.tableformat.table.scan_source import TableSource
-from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.table.writing import Writing
 from colonnade.tableformat.types.input.column_types import GivenSchema
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
@@ -67,7 +67,7 @@ else:
 
 
 @public
-class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
+class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
     """One table of a database, read and written through Arrow, without Spark.
 
     Create one with `colonnade.open` or `colonnade.create`. Every scan reads one epoch: the newest

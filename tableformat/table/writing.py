@@ -16,7 +16,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.scan.given_rows import HELD, batches_of, held_batches
+from colonnade.tableformat.scan.user_rows import HELD, batches_of, held_batches
 from colonnade.tableformat.statements.change import change_of
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before

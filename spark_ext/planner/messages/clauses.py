@@ -75,7 +75,7 @@ class Generated(Message):
     time_zone: str
 
 
-class Given(Message):
+class UserColumns(Message):
     """The columns that a user gave the rows of an append, where the rows merge by their keys.
 
     `columns` is None where they are not known. `checked` says whether Spark has the constraints.

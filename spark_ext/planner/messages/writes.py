@@ -8,12 +8,12 @@ from typing import Literal
 from colonnade.spark_ext.planner.messages.base import Message, Question, Request
 from colonnade.spark_ext.planner.messages.clauses import (
     Design,
-    Given,
     Layout,
     LayoutField,
     OrderField,
     Told,
     Tree,
+    UserColumns,
 )
 from colonnade.spark_ext.planner.messages.views import NamedView
 
@@ -41,7 +41,7 @@ class PlanWrite(Question):
     newest; the epoch of the write first gives the table what `seen.evolving` lacks. `design`
     describes a table to create. `transaction` is an id to commit under, if any. `query` is as in
     `Load`. `layout` is that of a table without a design: one that is new, or whose columns the
-    option overwriteSchema replaces. Without `given`, the user gave all columns.
+    option overwriteSchema replaces. Without `user_columns`, the user gave all columns.
     """
 
     path: str
@@ -54,7 +54,7 @@ class PlanWrite(Question):
     dynamic: bool = False
     transaction: str | None = None
     filled: tuple[str, ...] | None = ()
-    given: Given | None = None
+    user_columns: UserColumns | None = None
     layout: Layout | None = None
     query: int | None = None
 
@@ -203,12 +203,12 @@ class MergeByKey(Question):
 
 
 class AnalyzedRows(Message):
-    """What `PlanWrite` takes as `given`, and the Spark schema in which other columns are nullable.
+    """`user_columns` of `PlanWrite`, and the Spark schema in which other columns are nullable.
 
     Both are None if rows do not merge by their keys, or if a MERGE has to join.
     """
 
-    given: Given | None = None
+    user_columns: UserColumns | None = None
     columns: str | None = None
 
 

@@ -5,5 +5,5 @@ deletes.py  expiry.py            a DELETE that the log decides; rows that expire
 column_updates.py  fills.py      columns that are replaced, and columns that Spark computes
 identity.py  statics.py          values of identity columns for tasks; static values of tasks
 base.py  merging.py              the state that is written to; rows that merge by their keys
-commits.py  told.py              the commit of what tasks report; what a statement said
+commits.py  history_text.py      the commit of what tasks report; what a statement said
 """

@@ -21,7 +21,7 @@ from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.spark_ext.planner.state.unsent import UNSENT
 from colonnade.spark_ext.planner.write.commits import commit
-from colonnade.spark_ext.planner.write.told import telling
+from colonnade.spark_ext.planner.write.history_text import telling
 from colonnade.spark_ext.planner.write.writes import planned_job
 from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.scan.plan import rowset_filter

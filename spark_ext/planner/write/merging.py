@@ -18,7 +18,7 @@ from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.messages.base import by_name, operation
-from colonnade.spark_ext.planner.messages.clauses import Given
+from colonnade.spark_ext.planner.messages.clauses import UserColumns
 from colonnade.spark_ext.planner.messages.writes import AnalyzedRows, ColumnsGiven, MergeByKey
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.base import base_of, evolved
@@ -61,7 +61,7 @@ def columns_given(request: ColumnsGiven) -> AnalyzedRows:
         names.append(column.name)  # Spark fills it where the rows lack it
     given = incoming_columns(own, names)
     return AnalyzedRows(
-        given=Given(columns=tuple(names), checked=not checks_merged_rows(own, given)),
+        user_columns=UserColumns(columns=tuple(names), checked=not checks_merged_rows(own, given)),
         columns=declared_json(open_schema(open_columns(table.schema, given))),
     )
 
@@ -85,7 +85,7 @@ def merge_by_key(request: MergeByKey) -> AnalyzedRows:
         return AnalyzedRows()
     given = incoming_columns(table, names)
     return AnalyzedRows(
-        given=Given(columns=names, checked=bool(table.constraints), keys=request.keys),
+        user_columns=UserColumns(columns=names, checked=bool(table.constraints), keys=request.keys),
         columns=declared_json(open_schema(open_columns(table.schema, given))),
     )
 
@@ -120,7 +120,7 @@ def _may_merge_by_key(table: TableState, keys: Collection[str], names: Collectio
     )
 
 
-def merge_options(options: SparkWriteOptions, given: Given | None) -> SparkWriteOptions:
+def merge_options(options: SparkWriteOptions, given: UserColumns | None) -> SparkWriteOptions:
     """Return the options of a write. The rows of a MERGE by the primary key always merge."""
     if given is None or given.keys is None:
         return options
@@ -132,7 +132,7 @@ def check_merging(
     job: WriteJob,
     table: TableState | None,
     options: SparkWriteOptions,
-    given: Given | None,
+    given: UserColumns | None,
 ) -> WriteJob:
     """Return a planned write, which merges its rows as the statement was analyzed.
 
@@ -158,7 +158,7 @@ def check_merging(
     return job
 
 
-def _merges_as(table: TableState, job: WriteJob, given: Given) -> bool:
+def _merges_as(table: TableState, job: WriteJob, given: UserColumns) -> bool:
     """Return whether a table still merges rows as the statement with them was analyzed."""
     if job.incoming_columns is None:
         return False

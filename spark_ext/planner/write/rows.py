@@ -28,8 +28,8 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
+from colonnade.spark_ext.planner.write.history_text import telling
 from colonnade.spark_ext.planner.write.statics import divided_reports, with_statics
-from colonnade.spark_ext.planner.write.told import telling
 from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.columns.fill import FilledRowSet

@@ -44,11 +44,11 @@ from colonnade.spark_ext.planner.state.unsent import UNSENT
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.expiry import require_expiring
+from colonnade.spark_ext.planner.write.history_text import telling
 from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.planner.write.statics import divided_reports, statics_task, with_statics
-from colonnade.spark_ext.planner.write.told import telling
 from colonnade.spark_ext.table_design import TableDesign, refuse_other_case
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import plan_spark_write
@@ -131,7 +131,7 @@ def planned_job(request: PlanWrite, columns: TableSchema) -> Planned:
     where, exact = (None, True)
     if request.where is not None:
         where, exact = overwritten(request.where, table)
-    given, design = request.given, request.design
+    given, design = request.user_columns, request.design
     options = _laid_out(merge_options(options, given), request.layout)
     job = plan_spark_write(
         location,

@@ -29,7 +29,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import View
-from colonnade.manifests.vacuum.remains import (
+from colonnade.manifests.vacuum.dropped_entries import (
     anchors_with_remains,
     caches_have_remains,
     epochs_with_remains,

@@ -26,7 +26,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.scan.given_rows import joined
+from colonnade.tableformat.scan.user_rows import joined
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import has_batch
 from colonnade.tableformat.statements.static_split import StaticSplit

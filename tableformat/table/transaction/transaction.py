@@ -39,10 +39,10 @@ from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan
-from colonnade.tableformat.scan.given_rows import batches_of
 from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.reads import TableReads
+from colonnade.tableformat.scan.user_rows import batches_of
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.change import complete_in_transaction
 from colonnade.tableformat.statements.commit import Reported

@@ -83,7 +83,7 @@ CASES = {
         "[3, None, 5]",
         "EXTRA_COLUMNS",
     ),
-    "givenColumns": Case(
+    "appendColumns": Case(
         KEYED,
         sql(f"INSERT INTO {T} (id, v) VALUES (1, 11)", ROWS),
         "[1, 11, 100]",

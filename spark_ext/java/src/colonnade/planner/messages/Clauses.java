@@ -43,7 +43,7 @@ public final class Clauses {
   public record Generated(String column, String sql, List<String> reads, String timeZone) {}
 
   /** The columns that a user gave the rows of an append, where the rows merge by their keys. */
-  public record Given(
+  public record UserColumns(
       @Nullable List<String> columns, boolean checked, @Nullable List<String> keys) {}
 
   /** A clause of a MERGE, for the history: what it does, and if and how. */

@@ -21,7 +21,7 @@ public final class Writes {
       String path, String columns, Map<String, String> options, @Nullable Views.NamedView seen,
       @Nullable Clauses.Design design, boolean overwrite, @Nullable List<Clauses.Tree> where,
       boolean dynamic, @Nullable String transaction, @Nullable List<String> filled,
-      @Nullable Clauses.Given given, @Nullable Clauses.Layout layout, Long query)
+      @Nullable Clauses.UserColumns userColumns, @Nullable Clauses.Layout layout, Long query)
       implements Question<PlannedJob> {}
 
   /**
@@ -99,7 +99,7 @@ public final class Writes {
    * What {@code PlanWrite} takes as {@code given}, and the Spark schema in which other columns
    * are nullable.
    */
-  public record AnalyzedRows(@Nullable Clauses.Given given, @Nullable String columns) {}
+  public record AnalyzedRows(@Nullable Clauses.UserColumns userColumns, @Nullable String columns) {}
 
   /** Ask which column says when new rows expire, and the time to store in other rows. */
   public record ExpiringRows(

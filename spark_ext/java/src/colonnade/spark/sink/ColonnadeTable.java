@@ -160,7 +160,7 @@ public class ColonnadeTable extends TableAtEpoch
   }
 
   @Override
-  public ColonnadeTable forGiven(List<String> names, Map<String, String> options) {
+  public ColonnadeTable forUserColumns(List<String> names, Map<String, String> options) {
     return hasPrimaryKey()
         ? given(new ColumnsGiven(path(), view(), names, options))
         : this;
@@ -177,7 +177,9 @@ public class ColonnadeTable extends TableAtEpoch
   /** Returns this table for rows that merge by their keys, if the planner says that they do. */
   private ColonnadeTable given(Request<AnalyzedRows> request) {
     AnalyzedRows found = Planner.call(request);
-    return found.given() == null ? this : of(form().forGiven(found.given(), found.columns()));
+    return found.userColumns() == null
+        ? this
+        : of(form().forUserColumns(found.userColumns(), found.columns()));
   }
 
   /**

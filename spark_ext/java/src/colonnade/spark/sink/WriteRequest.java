@@ -2,7 +2,7 @@ package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Clauses.Design;
-import colonnade.planner.messages.Clauses.Given;
+import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Clauses.Layout;
 import colonnade.planner.messages.Clauses.Tree;
 import colonnade.planner.messages.Views.NamedView;
@@ -10,7 +10,7 @@ import colonnade.planner.messages.Writes.PlanWrite;
 import colonnade.planner.messages.Writes.PlannedJob;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.quirks.statement.StatementTag;
-import colonnade.spark.quirks.writes.GivenColumns;
+import colonnade.spark.quirks.writes.AppendColumns;
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.PartitionLayout;
 import colonnade.write.RowCheck;
@@ -30,7 +30,8 @@ import org.apache.spark.sql.types.StructType;
  * @param where filters that select the rows to overwrite, or null for all
  * @param dynamic whether it overwrites just the partitions that its rows are of
  * @param callable whether Spark finds the partition transforms as functions
- * @param given what the planner says of the columns that the user gave; null if that is all columns
+ * @param userColumns what the planner says of the columns that the user gave; null if that is all
+ *     columns
  * @param checks what each row must meet when it has the values of identity columns
  * @param layout the partitions and sort key of the table, if it is new or gets new columns, or null
  */
@@ -45,7 +46,7 @@ public record WriteRequest(
     List<Tree> where,
     boolean dynamic,
     boolean callable,
-    Given given,
+    UserColumns userColumns,
     List<RowCheck> checks,
     Layout layout) {
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
@@ -64,7 +65,7 @@ public record WriteRequest(
   /** Returns the request for the state of a table that a statement has read. */
   public WriteRequest basedOn(ColonnadeTable table) {
     boolean functions = table.layout().callable();
-    Given merged = GivenColumns.of(table);
+    UserColumns merged = AppendColumns.of(table);
     // A statement that writes no rows has none to check.
     List<RowCheck> late = filled == null ? List.of() : table.lateChecks(rows);
     return new WriteRequest(
@@ -74,13 +75,13 @@ public record WriteRequest(
 
   public WriteRequest creating(Design table) {
     return new WriteRequest(
-        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, given,
+        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, userColumns,
         checks, layout);
   }
 
   public WriteRequest overwriting(List<Tree> filters) {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, filters, false, callable, given,
+        path, rows, filled, options, seen, design, true, filters, false, callable, userColumns,
         checks, layout);
   }
 
@@ -89,26 +90,27 @@ public record WriteRequest(
     Map<String, String> all = new HashMap<>(ofStatement);
     all.putAll(options);
     return new WriteRequest(
-        path, rows, filled, all, seen, design, overwrite, where, dynamic, callable, given, checks,
+        path, rows, filled, all, seen, design, overwrite, where, dynamic, callable,
+        userColumns, checks,
         layout);
   }
 
   /** Returns the request with the layout that the writer asks for, in the planner's terms. */
   public WriteRequest laidOut(Layout asked) {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, overwrite, where, dynamic, callable, given,
+        path, rows, filled, options, seen, design, overwrite, where, dynamic, callable, userColumns,
         checks, asked);
   }
 
   WriteRequest overwritingPartitions() {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, null, true, callable, given,
+        path, rows, filled, options, seen, design, true, null, true, callable, userColumns,
         checks, layout);
   }
 
   /** Returns what the write does, for query plans. */
   String kind() {
-    if (given != null && given.keys() != null) {
+    if (userColumns != null && userColumns.keys() != null) {
       return "merge by the primary key";
     }
     return overwrite ? "overwrite" : "append";
@@ -120,7 +122,7 @@ public record WriteRequest(
         Planner.call(
             new PlanWrite(
                 path, rows.json(), options, seen, design, overwrite, where, dynamic,
-                StatementTag.running(), filled, given, layout, PlannedQuery.number()));
+                StatementTag.running(), filled, userColumns, layout, PlannedQuery.number()));
     return new PlannedWrite(
         planned, rows, PartitionLayout.of(planned.partitioning(), callable), checks);
   }

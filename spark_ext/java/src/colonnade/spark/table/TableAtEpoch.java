@@ -1,6 +1,6 @@
 package colonnade.spark.table;
 
-import colonnade.planner.messages.Clauses.Given;
+import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Clauses.Identity;
 import colonnade.planner.messages.Queries.LoadedTable;
 import colonnade.planner.messages.Views.NamedView;
@@ -71,7 +71,7 @@ public abstract class TableAtEpoch
    * @param names the columns that the user gave
    * @param options those of the write
    */
-  public abstract TableAtEpoch forGiven(List<String> names, Map<String, String> options);
+  public abstract TableAtEpoch forUserColumns(List<String> names, Map<String, String> options);
 
   /** Whether the table has a primary key. */
   public boolean hasPrimaryKey() {
@@ -91,8 +91,8 @@ public abstract class TableAtEpoch
       List<String> keys, List<String> names, long bytes, Map<String, String> options);
 
   /** What the planner says of the columns that a user gave; null if the rows do not merge. */
-  public Given given() {
-    return form.given();
+  public UserColumns userColumns() {
+    return form.userColumns();
   }
 
   /** Where the table is. */
@@ -139,7 +139,7 @@ public abstract class TableAtEpoch
   @Override
   public String version() {
     // Spark must not load it anew
-    boolean fixed = isDeletedFrom() || view().evolving() != null || given() != null;
+    boolean fixed = isDeletedFrom() || view().evolving() != null || userColumns() != null;
     return fixed ? null : Long.toString(epoch());
   }
 
@@ -276,7 +276,7 @@ public abstract class TableAtEpoch
   public boolean equals(Object other) {
     return other instanceof TableAtEpoch table
         && loaded().equals(table.loaded())
-        && Objects.equals(given(), table.given())
+        && Objects.equals(userColumns(), table.userColumns())
         && isDeletedFrom() == table.isDeletedFrom();
   }
 

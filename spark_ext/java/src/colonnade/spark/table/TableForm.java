@@ -1,6 +1,6 @@
 package colonnade.spark.table;
 
-import colonnade.planner.messages.Clauses.Given;
+import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Clauses.LoadedConstraint;
 import colonnade.planner.messages.Queries.LoadedTable;
 import colonnade.planner.messages.Views.AgreedTime;
@@ -16,15 +16,15 @@ import java.util.Map;
  * @param callable whether the table's catalog knows the partition transforms as functions
  * @param deletedFrom whether this is the target of a DELETE
  * @param catalogProperties the properties that only the table's catalog knows
- * @param given what the planner says of the columns that a user gave the rows of an append; null if
- *     that is all columns, or if the rows do not merge by their keys
+ * @param userColumns what the planner says of the columns that a user gave the rows of an append;
+ *     null if that is all columns, or if the rows do not merge by their keys
  */
 public record TableForm(
     LoadedTable loaded,
     boolean callable,
     boolean deletedFrom,
     Map<String, String> catalogProperties,
-    Given given) {
+    UserColumns userColumns) {
   public static TableForm of(LoadedTable loaded) {
     return new TableForm(loaded, true, false, Map.of(), null);
   }
@@ -35,17 +35,17 @@ public record TableForm(
 
   /** For a catalog that does not know the partition transforms as functions. */
   public TableForm withoutFunctions() {
-    return new TableForm(loaded, false, deletedFrom, catalogProperties, given);
+    return new TableForm(loaded, false, deletedFrom, catalogProperties, userColumns);
   }
 
   /** With one property that only the catalog knows. */
   public TableForm with(String property, String value) {
-    return new TableForm(loaded, callable, deletedFrom, Map.of(property, value), given);
+    return new TableForm(loaded, callable, deletedFrom, Map.of(property, value), userColumns);
   }
 
   /** As the target of a DELETE. */
   public TableForm toDeleteFrom() {
-    return new TableForm(loaded, callable, true, catalogProperties, given);
+    return new TableForm(loaded, callable, true, catalogProperties, userColumns);
   }
 
   /** With these columns, which the table lacks and gets in the epoch of the rows. */
@@ -59,7 +59,7 @@ public record TableForm(
   }
 
   /** For rows that have only some columns; Spark checks no constraints of merged rows. */
-  public TableForm forGiven(Given columns, String schema) {
+  public TableForm forUserColumns(UserColumns columns, String schema) {
     List<LoadedConstraint> checked = columns.checked() ? loaded.constraints() : List.of();
     TableForm other = with(view(), loaded.pinned(), schema, checked);
     return new TableForm(other.loaded, callable, deletedFrom, catalogProperties, columns);
@@ -108,6 +108,6 @@ public record TableForm(
             loaded.identities(), loaded.generated(), loaded.statics(),
             loaded.partitionKey(), loaded.properties(), loaded.comment(), loaded.sortKey(),
             loaded.partitioning(), constraints);
-    return new TableForm(other, callable, deletedFrom, catalogProperties, given);
+    return new TableForm(other, callable, deletedFrom, catalogProperties, userColumns);
   }
 }

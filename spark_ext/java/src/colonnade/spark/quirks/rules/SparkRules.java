@@ -21,7 +21,7 @@ import colonnade.spark.quirks.tables.ShownGenerated;
 import colonnade.spark.quirks.writes.EvolvingInserts;
 import colonnade.spark.quirks.writes.EvolvingWrites;
 import colonnade.spark.quirks.writes.FillGenerated;
-import colonnade.spark.quirks.writes.GivenColumns;
+import colonnade.spark.quirks.writes.AppendColumns;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -62,9 +62,9 @@ public final class SparkRules {
           rule("evolvingInserts", Mends.REFUSAL, BOTH,
               "the setting `spark.colonnade.mergeSchema` does nothing in an `INSERT`",
               hint(session -> new EvolvingInserts())),
-          rule("givenColumns", Mends.REFUSAL, BOTH,
+          rule("appendColumns", Mends.REFUSAL, BOTH,
               "rows with some of the columns do not merge by the primary key in an append",
-              hint(session -> new GivenColumns())),
+              hint(session -> new AppendColumns())),
           rule("toldChange", Mends.RESULT, BOTH,
               "the history has no conditions and clauses of `DELETE`, `UPDATE` and `MERGE`",
               hint(session -> new ToldChange())),

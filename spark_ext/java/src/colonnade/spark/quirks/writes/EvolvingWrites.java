@@ -73,7 +73,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (target.isEmpty()
         || !(target.get().table() instanceof TableAtEpoch table)
         || table.view().evolving() != null
-        || table.given() != null) {
+        || table.userColumns() != null) {
       return plan;
     }
     V2WriteCommand write = given;

@@ -1,4 +1,4 @@
-"""Upkeep of a database: kept epochs, restore, vacuum, checks, repair."""
+"""Maintenance of a database: kept epochs, restore, vacuum, checks, repair."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ else:
     checks = later("colonnade.tableformat.verify.run")
 
 
-class DatabaseUpkeep(OpenDatabase):
+class DatabaseMaintenance(OpenDatabase):
     """The methods of a database that keep it readable, small and whole."""
 
     def tags(self) -> dict[str, int]:

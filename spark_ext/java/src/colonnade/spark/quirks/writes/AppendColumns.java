@@ -1,6 +1,6 @@
 package colonnade.spark.quirks.writes;
 
-import colonnade.planner.messages.Clauses.Given;
+import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.spark.quirks.statement.NamedTables;
 import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.table.TableAtEpoch;
@@ -29,9 +29,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * runs, stands below {@code WithCTE} after {@code WITH}, and has the list of columns as {@code
  * userSpecifiedCols}. {@code AppendData} has the columns of a DataFrame.
  */
-public final class GivenColumns extends Rule<LogicalPlan> {
+public final class AppendColumns extends Rule<LogicalPlan> {
   /** Says that Spark matched the columns by name, and that it is unknown which the user gave. */
-  private static final Given UNKNOWN = new Given(null, true, null);
+  private static final UserColumns UNKNOWN = new UserColumns(null, true, null);
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
@@ -55,9 +55,9 @@ public final class GivenColumns extends Rule<LogicalPlan> {
    * Returns what the planner is told of the columns that a user gave the rows of the running write:
    * what this rule has noted, or nothing if it is all columns.
    */
-  public static Given of(TableAtEpoch table) {
-    if (table.given() != null) {
-      return table.given();
+  public static UserColumns of(TableAtEpoch table) {
+    if (table.userColumns() != null) {
+      return table.userColumns();
     }
     boolean named =
         RunningStatement.find(AppendData.class).filter(AppendData::isByName).isPresent();
@@ -95,7 +95,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
             ? NamedTables.options(named)
             : target.map(each -> each.options().asCaseSensitiveMap()).orElse(Map.of());
     return target
-        .filter(GivenColumns::mayMerge)
+        .filter(AppendColumns::mayMerge)
         .flatMap(
             relation ->
                 names(insert, query)
@@ -110,7 +110,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
 
   private static Optional<DataSourceV2Relation> noted(AppendData append) {
     Optional<DataSourceV2Relation> target =
-        EvolvingWrites.target(append.table()).filter(GivenColumns::mayMerge);
+        EvolvingWrites.target(append.table()).filter(AppendColumns::mayMerge);
     if (target.isEmpty()) {
       return target;
     }
@@ -124,7 +124,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
   }
 
   private static boolean mayMerge(DataSourceV2Relation relation) {
-    return relation.table() instanceof TableAtEpoch table && table.given() == null;
+    return relation.table() instanceof TableAtEpoch table && table.userColumns() == null;
   }
 
   /** Returns the columns that a statement names; nothing if only Spark can tell them. */
@@ -156,7 +156,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
       Map<String, String> options,
       CaseInsensitiveStringMap own) {
     TableAtEpoch table = (TableAtEpoch) target.table();
-    TableAtEpoch after = table.forGiven(names, options);
+    TableAtEpoch after = table.forUserColumns(names, options);
     if (after == table) {
       return Optional.empty();
     }

@@ -8,7 +8,7 @@ from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.operations import DropRowSet, Tag
-from colonnade.manifests.vacuum.remains import (
+from colonnade.manifests.vacuum.dropped_entries import (
     anchors_with_remains,
     caches_have_remains,
     has_remains,

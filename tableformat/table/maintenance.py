@@ -1,4 +1,4 @@
-"""Upkeep of a table: compaction, vacuum, checks, repair, and new RowSet ids."""
+"""Maintenance of a table: compaction, vacuum, checks, repair, and new RowSet ids."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ else:
     checks = later("colonnade.tableformat.verify.run")
 
 
-class Upkeep(OpenTable):
+class Maintenance(OpenTable):
     """The methods of a table that keep it small, fast and whole."""
 
     def optimize(self, where: Where | None = None) -> compaction.Optimize:

@@ -1,4 +1,4 @@
-"""Upkeep of a table changes no row."""
+"""Maintenance of a table changes no row."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import LocalStore, StoreAddress, open_store
 from colonnade.manifests.store.cache.store import CachedStore
-from colonnade.manifests.store.given_files import url_in
+from colonnade.manifests.store.user_file_systems import url_in
 from tests.manifests.store.fsspec_files.given import LIBRARIES
 from tests.setup.minio import Minio
 
