@@ -53,6 +53,7 @@ _PLACES = {
     "CompactionPolicy": "colonnade.manifests.compaction.policy",
     "CompactionReport": "colonnade.tableformat.compaction.execute",
     "ConflictError": "colonnade.manifests.errors",
+    "Consumer": "colonnade.tableformat.table.consumers",
     "CorruptionError": "colonnade.manifests.errors",
     "Database": "colonnade.spark_ext.table.database",
     "Diagnosis": "colonnade.spark_ext.doctor",

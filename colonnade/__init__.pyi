@@ -72,6 +72,7 @@ from colonnade.tableformat.table.alteration import SetPrimaryKey as SetPrimaryKe
 from colonnade.tableformat.table.alteration import SetSortKey as SetSortKey
 from colonnade.tableformat.table.alteration import WidenColumn as WidenColumn
 from colonnade.tableformat.table.changes import Changes as Changes
+from colonnade.tableformat.table.consumers import Consumer as Consumer
 from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
 from colonnade.tableformat.table.design.spec import TableSpec as TableSpec
 from colonnade.tableformat.table.epochs.history import History as History
@@ -122,6 +123,7 @@ __all__ = [
     "CompactionPolicy",
     "CompactionReport",
     "ConflictError",
+    "Consumer",
     "CorruptionError",
     "DropColumn",
     "DropConstraint",

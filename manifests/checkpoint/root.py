@@ -31,7 +31,14 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.epoch import TransactionIdText
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
-from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Lease, Pin, SlotCount
+from colonnade.manifests.model.operations import (
+    AnchorList,
+    CheckpointRef,
+    Lease,
+    Pin,
+    SetConsumer,
+    SlotCount,
+)
 from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
@@ -147,6 +154,7 @@ class RootWriter(Model):
     features: tuple[str, ...] = ()
     pins: tuple[Pin, ...] | None = None
     leases: tuple[Lease, ...] | None = None
+    consumers: tuple[SetConsumer, ...] | None = None
 
 
 class Root(Model):
@@ -204,6 +212,7 @@ def encode_root(
                 features=tuple(sorted(snapshot.writer_features)),
                 pins=tuple(snapshot.pins.values()) or None,
                 leases=tuple(snapshot.leases.values()) or None,
+                consumers=tuple(snapshot.consumers.values()) or None,
             ),
             earlier=tuple(earlier),
         )
@@ -268,6 +277,7 @@ def root_snapshot(
         tags=root.tags or {},
         pins={pin.name: pin for pin in root.writer.pins or ()},
         leases={lease.job: lease for lease in root.writer.leases or ()},
+        consumers={each.name: each for each in root.writer.consumers or ()},
     )
 
 

@@ -12,12 +12,14 @@ from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFou
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.operations import (
     CreateTable,
+    DropConsumer,
     DropTable,
     Lease,
     Operation,
     Pin,
     RenameTable,
     Restore,
+    SetConsumer,
     Tag,
     Unpin,
     Untag,
@@ -79,11 +81,12 @@ def _check_case(name: str, meanwhile: Mapping[str, str]) -> None:
 def check_kept(
     operations: Iterable[Operation], head: Snapshot, keeps: Callable[[Snapshot, int], bool]
 ) -> None:
-    """Check tags, pins, leases and restores against the head.
+    """Check tags, pins, leases, consumers and restores against the head.
 
-    Raises AlreadyExistsError for a tag that exists, or a pin of another epoch. Raises NotFoundError
-    for a tag or pin that does not exist, and for an epoch that is removed or does not exist. Raises
-    ConflictError for a lease of an epoch that is removed: a job was planned on it. The end of a
+    Raises AlreadyExistsError for a tag or a new consumer that exists, or a pin of another epoch.
+    Raises NotFoundError for a tag, pin or consumer that does not exist, and for an epoch that is
+    removed or does not exist. Raises ConflictError for a lease of an epoch that is removed, because
+    a job was planned on it, and for a consumer that has read other epochs meanwhile. The end of a
     lease is always accepted.
     """
     for operation in operations:
@@ -107,7 +110,40 @@ def check_kept(
                     f"Pin {operation.name!r} exists already, for epoch {pin.epoch}; choose another"
                     " name or remove it."
                 )
+            case SetConsumer():
+                _check_consumer(operation, head)
+            case DropConsumer() if operation.name not in head.consumers:
+                raise no_consumer(operation.name, head)
             case Untag() if operation.name not in head.tags:
                 raise NotFoundError(f"Tag {operation.name!r} does not exist.")
             case Unpin() if operation.name not in head.pins:
                 raise NotFoundError(f"Pin {operation.name!r} does not exist.")
+
+
+def _check_consumer(operation: SetConsumer, head: Snapshot) -> None:
+    """Refuse a consumer that has another position at the head than the change was planned on."""
+    name, known = operation.name, head.consumers.get(operation.name)
+    if operation.until_ms and operation.seen < head.floor:
+        raise NotFoundError(
+            f"Consumer {name!r} cannot go on after epoch {operation.seen}, which retention has"
+            f" removed; the oldest epoch is {head.floor}."
+        )
+    if operation.before is None:
+        if known is not None:
+            raise AlreadyExistsError(
+                f"Consumer {name!r} exists already, and has read up to epoch {known.seen}; reset"
+                " it, or choose another name."
+            )
+    elif known is None:
+        raise ConflictError(f"Consumer {name!r} was removed meanwhile; nothing was committed.")
+    elif known.seen != operation.before:
+        raise ConflictError(
+            f"Consumer {name!r} has read up to epoch {known.seen} meanwhile, in another process;"
+            " nothing was committed. Run it again, and it goes on there."
+        )
+
+
+def no_consumer(name: str, state: Snapshot) -> NotFoundError:
+    """Return the error for a consumer that does not exist."""
+    known = ", ".join(sorted(state.consumers)) or "none yet"
+    return NotFoundError(f"Consumer {name!r} does not exist; the consumers are: {known}.")

@@ -1,7 +1,7 @@
 """Decide whether a change may follow a vacuum, and a vacuum may follow a change. Pure.
 
 A vacuum conflicts only with changes that concern it. Such a change names one of its victims, keeps
-an epoch that it removes, or changes a pin or lease that it ends.
+an epoch that it removes, or changes a pin, lease or consumer that it ends.
 Spec: docs/spec/vacuum.md#conflicts
 """
 
@@ -14,7 +14,16 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import named_objects, removed_objects
-from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Vacuum
+from colonnade.manifests.model.operations import (
+    DropConsumer,
+    Lease,
+    Operation,
+    Pin,
+    SetConsumer,
+    Tag,
+    Unpin,
+    Vacuum,
+)
 from colonnade.manifests.state.snapshot import Snapshot
 
 
@@ -60,8 +69,11 @@ def check_vacuum(
     victims = change.all_victims or frozenset(mine.victims)
     ended = {op.name for op in change.ops if isinstance(op, Unpin)}
     ended |= {op.job for op in change.ops if isinstance(op, Lease)}
+    paused = {op.name for op in change.ops if isinstance(op, SetConsumer)}
     named = (*named_objects(theirs.ops), *listed)
-    if not victims.isdisjoint(named) or _concerns(change, theirs.ops, base, mine, victims, ended):
+    if not victims.isdisjoint(named) or _concerns(
+        change, theirs.ops, base, mine, victims, ended, paused
+    ):
         raise ConflictError(
             f"Epoch {theirs.epoch} ({theirs.operation}) changed what vacuum may remove; run vacuum"
             " again."
@@ -75,6 +87,7 @@ def _concerns(
     mine: Vacuum,
     victims: Collection[str],
     ended: Collection[str],
+    paused: Collection[str],
 ) -> bool:
     """Return whether operations keep what a vacuum removes, or belong to another vacuum."""
     anchored = change.anchored | {anchor.epoch for anchor in mine.anchors}
@@ -94,6 +107,11 @@ def _concerns(
             case Lease(until_ms=until) if until:
                 lost = operation.epoch < mine.floor or operation.job in ended
                 lost = lost or any(job_id_of(victim) == operation.job for victim in victims)
+            case SetConsumer():
+                lost = operation.name in paused
+                lost = lost or (bool(operation.until_ms) and operation.seen < mine.floor)
+            case DropConsumer():
+                lost = operation.name in paused
             case _:
                 lost = False
         if lost:

@@ -412,6 +412,34 @@ class Lease(Model):
     until_ms: Count
 
 
+class SetConsumer(Model):
+    """Say how far a consumer has read the changes of a table, its `source`.
+
+    `seen` is the last epoch whose changes it has read, and `before` the one before that; absent: it
+    is a new consumer. Epochs from `seen` on are kept until `until_ms`, in ms since 1970 UTC; 0: no
+    longer. Each of its writers lets it last `keep_ms` from then on.
+    """
+
+    op: Literal["set_consumer"] = "set_consumer"
+    name: TableName
+    source: TableIdText
+    seen: Count
+    before: Count | None = None
+    until_ms: Count
+    keep_ms: Count
+
+    def ended(self) -> SetConsumer:
+        """Return the operation after which it keeps no epochs."""
+        return self.model_copy(update={"before": self.seen, "until_ms": 0})
+
+
+class DropConsumer(Model):
+    """Remove a consumer, which must exist."""
+
+    op: Literal["drop_consumer"] = "drop_consumer"
+    name: TableName
+
+
 class AnchorList(Model):
     """The place of an object that lists anchors (checkpoint/anchor_list.py)."""
 
@@ -475,6 +503,8 @@ Operation = Annotated[
     | Pin
     | Unpin
     | Lease
+    | SetConsumer
+    | DropConsumer
     | Vacuum
     | EnableFeatures,
     Field(discriminator="op"),

@@ -24,6 +24,7 @@ from colonnade.manifests.model.operations import (
     Compaction,
     CreateDatabase,
     CreateTable,
+    DropConsumer,
     DropDatabase,
     DropRowSet,
     DropTable,
@@ -34,6 +35,7 @@ from colonnade.manifests.model.operations import (
     RenameTable,
     ReplaceColumn,
     ReplaceRows,
+    SetConsumer,
     TableOperation,
     Tag,
     Txn,
@@ -161,6 +163,8 @@ class _Fold:
                 self._kept.set_or_remove(self._epoch, operation)
             case Lease():
                 self._kept.lease(self._epoch, operation)
+            case SetConsumer() | DropConsumer():
+                self._kept.consume(self._epoch, operation)
             case Vacuum():
                 self._kept.vacuum(self._epoch, operation)
             case EnableFeatures():
@@ -358,6 +362,7 @@ class _Fold:
             tags=self._kept.tags,
             pins=self._kept.pins,
             leases=self._kept.leases,
+            consumers=self._kept.consumers,
             stale=self._base.stale or self._is_stale(),
             reader_features=self._features.reader,
             writer_features=self._features.writer,

@@ -27,7 +27,13 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
-from colonnade.manifests.model.operations import AnchorList, CheckpointRef, Lease, Pin
+from colonnade.manifests.model.operations import (
+    AnchorList,
+    CheckpointRef,
+    Lease,
+    Pin,
+    SetConsumer,
+)
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.range_tombstones import RangeTombstone, region_of
 from colonnade.manifests.model.regions import Region
@@ -351,7 +357,7 @@ class Snapshot:
     `floor` is the oldest readable epoch that this state knows; a later epoch may raise it.
     `reader_features` and `writer_features` are the features that a reader or writer must know.
     `tags` has epochs by tag. `pins`, by name, keep epochs readable until a time. `leases`, by job,
-    protect what a running job writes.
+    protect what a running job writes. `consumers`, by name, say how far a change feed was read.
 
     `stale` means that vacuum removed segments of this state, after newer segments took over their
     RowSets: read the state again. `dropped` means that the log has ended, and no epoch follows.
@@ -376,6 +382,7 @@ class Snapshot:
     tags: Mapping[str, int] = field(default_factory=dict)
     pins: Mapping[str, Pin] = field(default_factory=dict)
     leases: Mapping[str, Lease] = field(default_factory=dict)
+    consumers: Mapping[str, SetConsumer] = field(default_factory=dict)
     stale: bool = False
     dropped: bool = False
     anchor_list: AnchorList | None = None

@@ -20,6 +20,8 @@ from colonnade.manifests.model.operations import (
     AnchorList,
     CheckpointRef,
     Lease,
+    Operation,
+    SetConsumer,
     Unpin,
     Vacuum,
 )
@@ -229,8 +231,13 @@ def _is_worth_rising(
 
 def _does_more(epoch: Epoch | None) -> bool:
     """Return whether an epoch does more than remove. If its slot is free, the fold says why."""
-    removing = Vacuum | Unpin | Lease
-    return epoch is None or not all(isinstance(op, removing) for op in epoch.ops)
+    return epoch is None or not all(map(_removes, epoch.ops))
+
+
+def _removes(operation: Operation) -> bool:
+    if isinstance(operation, SetConsumer):
+        return not operation.until_ms
+    return isinstance(operation, Vacuum | Unpin | Lease)
 
 
 def _used(

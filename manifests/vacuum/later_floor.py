@@ -22,7 +22,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import list_anchors, lost_states, name_lost, write_anchor
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
-from colonnade.manifests.vacuum.retention import ends_of_expired
+from colonnade.manifests.vacuum.retention import ended_consumers, ends_of_expired
 
 OPERATION = "repair"
 """The operation of the epoch with a later floor."""
@@ -50,8 +50,11 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     below = {epoch for epoch in kept if epoch < state.epoch}
     gone = {epoch for epoch in below if epoch in lost or epoch not in there}
     held = sorted(lease.job for lease in leases if lease.epoch < state.epoch)
+    over = {each.name for each in ended_consumers(head, now)}
+    consumers = [c for c in head.consumers.values() if c.until_ms and c.name not in over]
+    held += sorted(each.name for each in consumers if each.seen < state.epoch)
     if gone or held:
-        jobs = f" Jobs {', '.join(held)} hold a lease of it." if held else ""
+        jobs = f" Jobs or consumers still need it: {', '.join(held)}." if held else ""
         raise CorruptionError(f"{name_lost(head, gone | {head.floor})}{jobs}")
     objects = StateObjects(log.store)
     anchor, _ = write_anchor(log.reader, state, objects)

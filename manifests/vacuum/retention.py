@@ -13,7 +13,7 @@ from typing import TypeAlias
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.columns.statics import with_own_statics
-from colonnade.manifests.model.operations import Operation, Unpin
+from colonnade.manifests.model.operations import Operation, SetConsumer, Unpin
 from colonnade.manifests.state.snapshot import Snapshot
 
 HOURS = "retention.hours"
@@ -151,8 +151,8 @@ def _asked(own: Retention, hours: float | None, epochs: int | None) -> Retention
 def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: int) -> Floor:
     """Return how far the floor may rise. `aged` is the newest epoch at the cutoff, if known.
 
-    Pins and leases keep the floor at their epoch until their time. Tags do not, because the state
-    of a tagged epoch is stored. Pins of epochs below the floor do not, because only the
+    Pins, leases and consumers keep the floor at their epoch until their time. Tags do not, because
+    the state of a tagged epoch is stored. Pins of epochs below the floor do not, because only the
     stored states of these epochs remain. The floor never falls.
     """
     wanted = min(head.floor if aged is None else aged, head.epoch - retention.epochs + 1)
@@ -166,9 +166,24 @@ def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: i
         for lease in head.leases.values()
         if lease.until_ms > now_ms
     ]
+    over = {each.name for each in ended_consumers(head, now_ms)}
+    holds += [
+        (each.seen, f"consumer {each.name!r}")
+        for each in head.consumers.values()
+        if each.until_ms and each.name not in over
+    ]
     lowest = min((epoch for epoch, _ in holds), default=wanted)
     held_by = tuple(sorted(who for epoch, who in holds if epoch < wanted))
     return Floor(max(head.floor, min(wanted, lowest)), held_by)
+
+
+def ended_consumers(head: Snapshot, now_ms: int) -> list[SetConsumer]:
+    """Return the consumers that a vacuum ends, because their time or their table is gone."""
+    return [
+        each
+        for each in head.consumers.values()
+        if each.until_ms and (each.until_ms <= now_ms or TableId(each.source) not in head.tables)
+    ]
 
 
 def kept_below(head: Snapshot, floor: int, now_ms: int) -> tuple[int, ...]:
@@ -178,10 +193,14 @@ def kept_below(head: Snapshot, floor: int, now_ms: int) -> tuple[int, ...]:
 
 
 def ends_of_expired(head: Snapshot, now_ms: int) -> tuple[Operation, ...]:
-    """Return the operations that end the pins and leases whose time is over."""
+    """Return the operations that end the pins, leases and consumers whose time is over.
+
+    The consumers of a dropped table end with it.
+    """
     pins = (Unpin(name=pin.name) for pin in head.pins.values() if pin.until_ms <= now_ms)
     over = (lease for lease in head.leases.values() if lease.until_ms <= now_ms)
-    return (*pins, *(lease.model_copy(update={"until_ms": 0}) for lease in over))
+    leases = (lease.model_copy(update={"until_ms": 0}) for lease in over)
+    return (*pins, *leases, *(each.ended() for each in ended_consumers(head, now_ms)))
 
 
 def retention_of(properties: Mapping[str, str]) -> Retention:

@@ -7,6 +7,7 @@ creation.py      a table created of columns, or of rows that tell the columns
 altering.py      changes of a table's design, its name and its end
 scan_source.py   one state of a table, of which scans choose columns and rows
 changes.py       what has changed in a range of epochs
+consumers.py     how far programs have read the changes of tables
 rows_by_key.py   rows by their primary key
 table.py         a table: how it is opened and created, reads, and restores
 writing.py       changes of its rows, each in an epoch of its own

@@ -26,6 +26,9 @@ from colonnade.tableformat.write.settings import CommitSettings
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.repair import caches
+    from colonnade.tableformat.table import consumers
+    from colonnade.tableformat.table.changes import Bound
+    from colonnade.tableformat.table.consumers import Consumer
     from colonnade.tableformat.table.epochs import restore as restoring
     from colonnade.tableformat.table.report import report as reports
     from colonnade.tableformat.verify import job as verify_job
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 else:
     vacuum_run = later("colonnade.manifests.vacuum.run")
     caches = later("colonnade.tableformat.repair.caches")
+    consumers = later("colonnade.tableformat.table.consumers")
     restoring = later("colonnade.tableformat.table.epochs.restore")
     reports = later("colonnade.tableformat.table.report.report")
     verify_job = later("colonnade.tableformat.verify.job")
@@ -80,6 +84,38 @@ class DatabaseMaintenance(OpenDatabase):
     def unpin(self, name: str) -> None:
         """Remove a pin before its time is over. Raises NotFoundError."""
         self._snapshot = commit_unpin(self._log, self._refresh(), name)
+
+    def consumers(self) -> list[Consumer]:
+        """Return how far each consumer has read the changes of its table, by name."""
+        return consumers.consumers_of(self._refresh())
+
+    def create_consumer(
+        self, name: str, table: str, start: Bound | None = None, *, keep: str = "7 days"
+    ) -> None:
+        """Create a consumer of the changes of a table, for `transaction().changes`.
+
+        Its first changes are those of `start`, an epoch, a time or a tag as in
+        `ArrowTable.changes` (None: those to come). Vacuums keep what it has not read for the time
+        `keep`, such as "7 days", after it was last used.
+
+        Raises AlreadyExistsError for a name that is in use, NotFoundError for an unknown table, and
+        the errors of `ArrowTable.changes` for the start.
+        """
+        head = self._refresh()
+        found = head.table(table)
+        self._snapshot = consumers.create_consumer(self._log, head, name, found, start, keep)
+
+    def reset_consumer(self, name: str, start: Bound | None = None) -> None:
+        """Let a consumer go on with the changes of `start` (None: those to come).
+
+        Raises NotFoundError for an unknown consumer or a dropped table, and the errors of
+        `ArrowTable.changes` for the start.
+        """
+        self._snapshot = consumers.reset_consumer(self._log, self._refresh(), name, start)
+
+    def drop_consumer(self, name: str) -> None:
+        """Remove a consumer. Raises NotFoundError for an unknown one."""
+        self._snapshot = consumers.drop_consumer(self._log, self._refresh(), name)
 
     def restore(
         self,

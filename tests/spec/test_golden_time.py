@@ -13,10 +13,12 @@ from colonnade.manifests.model.operations import (
     AddRowSet,
     AlterSchema,
     CreateTable,
+    DropConsumer,
     DropRowSet,
     Operation,
     Pin,
     Restore,
+    SetConsumer,
     Tag,
     Unpin,
     Untag,
@@ -69,6 +71,15 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
             ),
         ),
         ("unpin", (Unpin(name="other"), Restore(table=ORDERS, epoch=8))),
+        ("set_consumer", (gold(8, None), gold(3, None, "«né»"))),
+        ("transaction", (gold(10, 8), DropConsumer(name="«né»"))),
+    )
+
+
+def gold(seen: int, before: int | None, name: str = "gold") -> SetConsumer:
+    until, keep = 1_700_000_900_000, 86_400_000
+    return SetConsumer(
+        name=name, source=ORDERS, seen=seen, before=before, until_ms=until, keep_ms=keep
     )
 
 
@@ -79,6 +90,7 @@ def write(writer: Writer) -> None:
 
 def add_tags_and_pins(snapshot: Snapshot, state: dict[str, Any]) -> None:
     state["tags"] = dict(snapshot.tags)
+    state["consumers"] = {c.name: [c.seen, c.until_ms] for c in snapshot.consumers.values()}
     state["pins"] = {p.name: [p.epoch, p.until_ms] for p in snapshot.pins.values()}
 
 

@@ -71,7 +71,7 @@ LATER: dict[str, list[tuple[int, Edit, str]]] = {
 """For features that the log shows: the epochs that hold them, and the words that are refused."""
 
 IN_A_ROWSET = {"shredded VARIANT"}
-NOTHING_NEW = {"consumers of a feed", "replicas"}
+NOTHING_NEW = {"replicas"}
 
 
 def rows_of_the_page() -> list[list[str]]:

@@ -1,11 +1,20 @@
-"""The fold of the operations that limit a vacuum: tags, pins, leases, anchors and the floor.
+"""The fold of what limits a vacuum: tags, pins, leases, consumers, anchors and the floor.
 
 Pure, as `fold.py`. Spec: docs/spec/epoch-log.md#fold
 """
 
 from __future__ import annotations
 
-from colonnade.manifests.model.operations import Lease, Pin, Tag, Unpin, Untag, Vacuum
+from colonnade.manifests.model.operations import (
+    DropConsumer,
+    Lease,
+    Pin,
+    SetConsumer,
+    Tag,
+    Unpin,
+    Untag,
+    Vacuum,
+)
 from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -22,6 +31,7 @@ class KeptFold:
         self.tags = dict(snapshot.tags)
         self.pins = dict(snapshot.pins)
         self.leases = dict(snapshot.leases)
+        self.consumers = dict(snapshot.consumers)
         self.floor = snapshot.floor
         self.removed = set[str]()
 
@@ -57,8 +67,22 @@ class KeptFold:
             # Vacuum may have ended a lease whose time was over.
             del self.leases[operation.job]
 
+    def consume(self, epoch: int, operation: SetConsumer | DropConsumer) -> None:
+        """Create, move or remove a consumer."""
+        name = operation.name
+        known = self.consumers.pop(name, None)
+        if isinstance(operation, DropConsumer):
+            if known is None:
+                refuse(epoch, f"removes the consumer {name!r}, which does not exist")
+            return
+        if (known and known.seen) != operation.before or operation.seen >= epoch:
+            refuse(epoch, f"moves the consumer {name!r} from another epoch, or to itself")
+        if known is not None and known.source != operation.source:
+            refuse(epoch, f"moves the consumer {name!r} to another table")
+        self.consumers[name] = operation
+
     def vacuum(self, epoch: int, operation: Vacuum) -> None:
-        """Remove epochs. Refuses to remove one that a tag, pin or lease keeps."""
+        """Remove epochs. Refuses to remove one that a tag, pin, lease or consumer keeps."""
         floor, anchored = operation.floor, [anchor.epoch for anchor in operation.anchors]
         if floor >= epoch:
             refuse(epoch, f"moves the floor to epoch {floor}")
@@ -70,9 +94,12 @@ class KeptFold:
         # What an anchor list has cannot be compared, because the fold reads no such object.
         unlisted = operation.anchor_list is None
         lost = sorted(each for each in wanted.difference(anchored) if unlisted and each < floor)
-        held = sorted(lease.epoch for lease in self.leases.values() if lease.epoch < floor)
+        held = [lease.epoch for lease in self.leases.values()]
+        held += [each.seen for each in self.consumers.values() if each.until_ms]
+        held = sorted(each for each in held if each < floor)
         if lost or held:
-            refuse(epoch, f"removes epoch {(lost or held)[0]}, which a tag, pin or lease keeps")
+            kept = (lost or held)[0]
+            refuse(epoch, f"removes epoch {kept}, which a tag, pin, lease or consumer keeps")
         # A state that was read from an anchor may have a higher floor than this epoch gives it.
         self.floor, self.anchors = max(self.floor, floor), operation.anchors
         self.anchor_list = operation.anchor_list

@@ -43,7 +43,7 @@ def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
     Raises AlreadyExistsError, NotFoundError for an epoch that was removed, and InvalidInputError
     for a name that would be read as an epoch number.
     """
-    if not is_tag(_checked(name, "tag")):
+    if not is_tag(checked_name(name, "tag")):
         raise InvalidInputError(
             f"A tag cannot be named {name!r}, because a text like this means the epoch of that"
             " number; add a letter."
@@ -53,7 +53,7 @@ def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
 
 def commit_untag(log: Log, base: Snapshot, name: str) -> Snapshot:
     """Remove a tag. Raises NotFoundError."""
-    return _commit(log, base, Untag(name=_checked(name, "tag")))
+    return _commit(log, base, Untag(name=checked_name(name, "tag")))
 
 
 def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) -> Snapshot:
@@ -69,12 +69,12 @@ def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) 
         )
     until = log.agreement.time(base).present_ms + int(seconds * 1000)
     kept = _stored_number(log, epoch)
-    return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
+    return _commit(log, base, Pin(name=checked_name(name, "pin"), epoch=kept, until_ms=until))
 
 
 def commit_unpin(log: Log, base: Snapshot, name: str) -> Snapshot:
     """Remove a pin. Raises NotFoundError."""
-    return _commit(log, base, Unpin(name=_checked(name, "pin")))
+    return _commit(log, base, Unpin(name=checked_name(name, "pin")))
 
 
 def pinned(snapshot: Snapshot) -> dict[str, PinnedEpoch]:
@@ -89,13 +89,14 @@ def tagged_epoch(snapshot: Snapshot, name: str) -> int:
 
     Raises NotFoundError that lists the existing tags, and InvalidInputError for an invalid name.
     """
-    if _checked(name, "tag") in snapshot.tags:
+    if checked_name(name, "tag") in snapshot.tags:
         return snapshot.tags[name]
     known = ", ".join(sorted(snapshot.tags)) or "none yet"
     raise NotFoundError(f"Tag {name!r} does not exist; the tags are: {known}.")
 
 
-def _checked(name: str, what: str) -> str:
+def checked_name(name: str, what: str) -> str:
+    """Return a name that a user gave a tag, pin or consumer. Raises InvalidInputError."""
     if not isinstance(name, str) or not 1 <= len(name) <= 255 or not name.isprintable():
         raise InvalidInputError(
             f"The name of a {what} must be a text of 1 to 255 printable characters, not {name!r}."

@@ -12,7 +12,13 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.entries import DeletionVectorEntry
-from colonnade.manifests.model.operations import CreateTable, DropRowSet, DropTable, Operation
+from colonnade.manifests.model.operations import (
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Operation,
+    SetConsumer,
+)
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.statements.statement import COUNTED, Statement
 from colonnade.tableformat.table.transaction.table_changes import TableWork
@@ -26,13 +32,15 @@ class TransactionPlan:
     """What a transaction has done so far.
 
     `dropped` are tables of the base, and `created` the new tables by id. `work` has the changes of
-    rows by table. `done` names the statements, for the history, and `counts` are their counts of
-    rows together. The value is immutable, so a failed statement changes nothing.
+    rows by table. `consumers` are those that it moves, by name. `done` names the statements, for
+    the history, and `counts` are their counts of rows together. The value is immutable, so a failed
+    statement changes nothing.
     """
 
     dropped: tuple[str, ...] = ()
     created: Mapping[str, CreateTable] = field(default_factory=dict)
     work: Mapping[str, TableWork] = field(default_factory=dict)
+    consumers: Mapping[str, SetConsumer] = field(default_factory=dict)
     done: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
 
@@ -42,6 +50,16 @@ class TransactionPlan:
             self,
             created={**self.created, design.table: design},
             done=(*self.done, f"create {design.name}"),
+        )
+
+    def with_consumer(self, moved: SetConsumer) -> TransactionPlan:
+        """Return the plan that also moves a consumer."""
+        if self.consumers.get(moved.name) is not None:
+            return self
+        return replace(
+            self,
+            consumers={**self.consumers, moved.name: moved},
+            done=(*self.done, f"consumer {moved.name}"),
         )
 
     def with_work(self, work: TableWork, statement: Statement, name: str) -> TransactionPlan:
@@ -112,4 +130,5 @@ class TransactionPlan:
             *(DropTable(table=table) for table in self.dropped),
             *self.created.values(),
             *(op for w in self.work.values() for op in w.operations(partial(vectors, w.prefix))),
+            *self.consumers.values(),
         )

@@ -10,7 +10,7 @@ anything before the commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -54,6 +54,8 @@ from colonnade.tableformat.statements.overwrite import (
 )
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
+from colonnade.tableformat.table.changes import AlsoChange, Changes
+from colonnade.tableformat.table.consumers import unseen_changes
 from colonnade.tableformat.table.creation import ChangedTypes, designed
 from colonnade.tableformat.table.design.partition_key import statics_of
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
@@ -146,6 +148,41 @@ class ArrowTransaction:
         table = self._state.table(name).id
         plan = self._plan.without(table, name, known=table in self._base.tables)
         self._become(plan, table)
+
+    def changes(
+        self,
+        table: str,
+        consumer: str,
+        *,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        net: bool = False,
+        also: Collection[AlsoChange] = (),
+    ) -> Changes:
+        """Return the changes of a table that a consumer has not seen, up to the transaction's base.
+
+        The transaction moves the consumer behind them in its own epoch. So its results and what
+        they were made of are committed together, or not at all, and the next transaction goes on
+        after them. If another process moves the consumer first, the commit raises ConflictError.
+        The other arguments are those of `ArrowTable.changes`.
+
+        Raises NotFoundError for an unknown consumer, and for one that was not used in time.
+        Raises InvalidInputError for a consumer of another table.
+        """
+        self._check_open()
+        found, moved = unseen_changes(
+            self._log,
+            self._base,
+            self._base.table(table),
+            consumer,
+            columns=columns,
+            where=where,
+            net=net,
+            also=also,
+        )
+        if moved is not None:
+            self._plan = self._plan.with_consumer(moved)
+        return found
 
     def commit(self) -> int:
         """Commit the transaction as one epoch and return it; its base if nothing was changed.

@@ -9,11 +9,13 @@ import pytest
 from colonnade.manifests.commit.name_conflicts import check_kept, check_names
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.model.operations import (
+    DropConsumer,
     Lease,
     Operation,
     Pin,
     RenameTable,
     Restore,
+    SetConsumer,
     Tag,
     Unpin,
     Untag,
@@ -82,8 +84,15 @@ def test_a_table_gets_no_name_that_another_one_has_and_keeps_its_own() -> None:
 @pytest.fixture
 def head() -> Snapshot:
     """Epoch 9 with the floor 4, and a tag and a pin of epoch 5."""
+    state = replace(database(MemoryStore()), epoch=9, floor=4, tags={"t": 5})
     pin = Pin(name="p", epoch=5, until_ms=7)
-    return replace(database(MemoryStore()), epoch=9, floor=4, tags={"t": 5}, pins={"p": pin})
+    return replace(state, pins={"p": pin}, consumers={"c": consumer("c", 6)})
+
+
+def consumer(name: str, seen: int, before: int | None = None, until_ms: int = 9) -> SetConsumer:
+    return SetConsumer(
+        name=name, source=ORDERS, seen=seen, before=before, until_ms=until_ms, keep_ms=9
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,6 +105,11 @@ def head() -> Snapshot:
         (Tag(name="u", epoch=3), NotFoundError, "are 4 to 9"),
         (Restore(table=ORDERS, epoch=3), NotFoundError, "are 4 to 9"),
         (Lease(job=ORDERS, epoch=3, until_ms=9), ConflictError, "Epoch 3 was removed by retention"),
+        (consumer("c", 8), AlreadyExistsError, "'c' exists already, and has read up to epoch 6"),
+        (consumer("c", 8, 5), ConflictError, "'c' has read up to epoch 6 meanwhile"),
+        (consumer("d", 8, 5), ConflictError, "'d' was removed meanwhile"),
+        (consumer("d", 3), NotFoundError, "epoch 3, which retention has removed"),
+        (DropConsumer(name="d"), NotFoundError, "'d' does not exist; the consumers are: c"),
     ],
 )
 def test_what_the_newest_state_contradicts_is_refused(
@@ -110,4 +124,6 @@ def test_a_pin_is_renewed_names_are_removed_and_a_lease_of_a_removed_epoch_ends(
 ) -> None:
     over = Lease(job=ORDERS, epoch=3, until_ms=0)
     fitting = (Pin(name="p", epoch=5, until_ms=9), Untag(name="t"), Unpin(name="p"), over)
+    check_kept((consumer("c", 8, 6), consumer("d", 8)), head, lambda state, epoch: True)
+    check_kept((consumer("c", 3, 6, until_ms=0),), head, lambda state, epoch: True)
     check_kept(fitting, head, lambda state, epoch: epoch >= state.floor)

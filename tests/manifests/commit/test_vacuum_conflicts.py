@@ -15,7 +15,15 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
+from colonnade.manifests.model.operations import (
+    Lease,
+    Operation,
+    Pin,
+    SetConsumer,
+    Tag,
+    Unpin,
+    Untag,
+)
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum import inventory, run
 from tests.log_samples import ORDERS, append, change
@@ -103,8 +111,15 @@ def held() -> World:
         Tag(name="t", epoch=4),
         Pin(name="p", epoch=6, until_ms=until),
         Lease(job="a" * 16, epoch=6, until_ms=until),
+        consumer("c", 6, None, until),
     )
     return world
+
+
+def consumer(name: str, seen: int, before: int | None, until: int) -> SetConsumer:
+    return SetConsumer(
+        name=name, source=ORDERS, seen=seen, before=before, until_ms=until, keep_ms=9
+    )
 
 
 NOTHING_TO_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
@@ -116,6 +131,7 @@ NOTHING_TO_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
     "the end of a pin": lambda world: (Unpin(name="p"),),
     "a lease": lambda world: (Lease(job=new_job_id(), epoch=7, until_ms=world.now * 2),),
     "the end of a lease": lambda world: (Lease(job="a" * 16, epoch=6, until_ms=0),),
+    "a consumer": lambda world: (consumer("new", 7, None, world.now * 2),),
     "an append": lambda world: append(*(world.write() for _ in range(3))).ops,
 }
 
@@ -138,6 +154,7 @@ CONCERNS_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
     "a lease of a job that wrote a victim": lambda world: (
         Lease(job="c" * 16, epoch=7, until_ms=world.now * 2),
     ),
+    "a consumer of one": lambda world: (consumer("new", 2, None, world.now * 2),),
     "a pin that it ends": lambda world: (Pin(name="over", epoch=6, until_ms=world.now * 2),),
     "the end of a pin that it ends": lambda world: (Unpin(name="over"),),
     "a lease that it ends": lambda world: (Lease(job="d" * 16, epoch=6, until_ms=world.now * 2),),

@@ -12,10 +12,12 @@ from pydantic import TypeAdapter, ValidationError
 from colonnade.manifests.model.operations import (
     CompactionOutput,
     CreateDatabase,
+    DropConsumer,
     DropRowSet,
     Lease,
     Operation,
     RenameTable,
+    SetConsumer,
 )
 from tests.log_samples import entry, vector
 
@@ -52,6 +54,9 @@ def test_no_operation_takes_an_unknown_key(kind: Any) -> None:
         DropRowSet(table=TABLE, rowsets=((0, 2**32 - 1),), kind="merge"),
         RenameTable(table=TABLE, name="日" * 255),
         Lease(job=TABLE, epoch=2**53 - 1, until_ms=0),
+        SetConsumer(name="c", source=TABLE, seen=0, until_ms=0, keep_ms=2**53 - 1),
+        SetConsumer(name="c", source=TABLE, seen=2, before=1, until_ms=9, keep_ms=9),
+        DropConsumer(name="c"),
     ],
 )
 def test_the_largest_values_of_an_operation_survive_json(operation: Any) -> None:

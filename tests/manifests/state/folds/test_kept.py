@@ -13,8 +13,10 @@ from colonnade.manifests.model.entries import ByteCheck
 from colonnade.manifests.model.operations import (
     AnchorList,
     CheckpointRef,
+    DropConsumer,
     Lease,
     Pin,
+    SetConsumer,
     Tag,
     Unpin,
     Untag,
@@ -30,6 +32,17 @@ JOBS = st.sampled_from(("1" * 16, "2" * 16))
 CHECK = ByteCheck(length=1, crc32c=1)
 
 
+KINDS = (
+    *("tag", "untag", "pin", "unpin", "lease", "vacuum"),
+    *("consumer", "drop consumer", "end consumer"),
+)
+
+
+def consumer(name: str, seen: int, known: SetConsumer | None = None) -> SetConsumer:
+    before = None if known is None else known.seen
+    return SetConsumer(name=name, source="a" * 16, seen=seen, before=before, until_ms=9, keep_ms=9)
+
+
 def fresh() -> KeptFold:
     return KeptFold(database(MemoryStore()))
 
@@ -43,7 +56,8 @@ def vacuum(floor: int, *below: int) -> Vacuum:
 
 
 def state(fold: KeptFold) -> tuple[Any, ...]:
-    return fold.floor, fold.anchors, dict(fold.tags), dict(fold.pins), dict(fold.leases)
+    kept = [{**each} for each in (fold.tags, fold.pins, fold.leases, fold.consumers)]
+    return fold.floor, fold.anchors, *kept
 
 
 def kept_epochs(fold: KeptFold) -> set[int]:
@@ -65,7 +79,7 @@ def test_an_accepted_vacuum_removes_no_epoch_that_is_kept_and_a_refused_one_woul
         readable = [each for each in range(epoch) if is_readable(fold, each)]
         some = st.sampled_from(readable)
         at_floor = st.sampled_from([each for each in readable if each >= fold.floor])
-        match data.draw(st.sampled_from(("tag", "untag", "pin", "unpin", "lease", "vacuum"))):
+        match data.draw(st.sampled_from(KINDS)):
             case "tag" if (name := data.draw(NAMES)) not in fold.tags:
                 fold.set_or_remove(epoch, Tag(name=name, epoch=data.draw(some)))
             case "untag" if fold.tags:
@@ -82,12 +96,24 @@ def test_an_accepted_vacuum_removes_no_epoch_that_is_kept_and_a_refused_one_woul
                 begun = held.epoch if held else data.draw(at_floor)
                 until = data.draw(st.integers(0, 1))
                 fold.lease(epoch, Lease(job=job, epoch=begun, until_ms=until))
+            case "consumer":
+                name = data.draw(NAMES)
+                known = fold.consumers.get(name)
+                fold.consume(epoch, consumer(name, data.draw(at_floor), known))
+            case "drop consumer" if fold.consumers:
+                name = data.draw(st.sampled_from(sorted(fold.consumers)))
+                fold.consume(epoch, DropConsumer(name=name))
+            case "end consumer" if fold.consumers:
+                name = data.draw(st.sampled_from(sorted(fold.consumers)))
+                fold.consume(epoch, fold.consumers[name].ended())
             case "vacuum":
                 floor = data.draw(at_floor)
                 anchored = data.draw(st.sets(some))
                 check_vacuum(fold, epoch, vacuum(floor, *(e for e in anchored if e < floor)))
         assert all(is_readable(fold, each) for each in kept_epochs(fold))
         assert all(lease.epoch >= fold.floor for lease in fold.leases.values())
+        waiting = (each for each in fold.consumers.values() if each.until_ms)
+        assert all(each.seen >= fold.floor for each in waiting)
 
 
 def check_vacuum(fold: KeptFold, epoch: int, operation: Vacuum) -> None:
@@ -95,13 +121,15 @@ def check_vacuum(fold: KeptFold, epoch: int, operation: Vacuum) -> None:
     anchored = {each.epoch for each in operation.anchors}
     lost = {each for each in kept_epochs(fold) if each < operation.floor} - anchored
     held = {each.epoch for each in fold.leases.values() if each.epoch < operation.floor}
+    waiting = (each for each in fold.consumers.values() if each.until_ms)
+    held |= {each.seen for each in waiting if each.seen < operation.floor}
     if not (lost or held):
         fold.vacuum(epoch, operation)
         assert fold.floor == operation.floor
         assert fold.anchors == operation.anchors
         return
     before = state(fold)
-    with pytest.raises(CorruptionError, match="which a tag, pin or lease keeps"):
+    with pytest.raises(CorruptionError, match="which a tag, pin, lease or consumer keeps"):
         fold.vacuum(epoch, operation)
     assert state(fold) == before
 
@@ -126,6 +154,29 @@ def test_a_vacuum_whose_anchors_do_not_fit_its_floor_is_refused(
 ) -> None:
     with pytest.raises(CorruptionError, match=f"Epoch 5 .*{sentence}"):
         fresh().vacuum(5, operation)
+
+
+@pytest.mark.parametrize(
+    ("operation", "sentence"),
+    [
+        (consumer("a", 3), "moves the consumer 'a' from another epoch"),
+        (consumer("a", 3, consumer("a", 1)), "moves the consumer 'a' from another epoch"),
+        (consumer("b", 3, consumer("b", 2)), "moves the consumer 'b' from another epoch"),
+        (consumer("a", 5, consumer("a", 2)), "or to itself"),
+        (
+            consumer("a", 3, consumer("a", 2)).model_copy(update={"source": "b" * 16}),
+            "moves the consumer 'a' to another table",
+        ),
+        (DropConsumer(name="b"), "removes the consumer 'b', which does not exist"),
+    ],
+)
+def test_a_consumer_moves_only_from_where_it_is(
+    operation: SetConsumer | DropConsumer, sentence: str
+) -> None:
+    fold = fresh()
+    fold.consume(4, consumer("a", 2))
+    with pytest.raises(CorruptionError, match=f"Epoch 5 .*{sentence}"):
+        fold.consume(5, operation)
 
 
 def test_nothing_keeps_an_epoch_that_does_not_precede_it() -> None:
