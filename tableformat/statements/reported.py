@@ -3,13 +3,13 @@
 Each task reports as JSON which rows it deleted, the RowSets that it wrote, and where their rows
 come from:
 
-    {"rowsets": [...], "deleted": {"7": BITMAP}, "origins": [ORIGINS, ...]}
+    {"rowsets": [...], "deleted": {"7": BITMAP}, "origins": [ORIGINS, ...], "statics": {...}}
 
 `deleted` names rows by RowSet id. BITMAP is a portable Roaring bitmap in base64. There are ORIGINS
 for each written RowSet, in the form of `manifests/arrays/origins.py` in base64. A row that is a new
 version of a row has the number of that row there: its RowSet id * 2**32 + its number in the RowSet.
 The other rows are new. ORIGINS are null if all rows of the RowSet are new; without `origins`, all
-written rows are.
+written rows are. A task has `statics` if its rows may bring static values: `ReportedStatics`.
 """
 
 from __future__ import annotations
@@ -62,12 +62,26 @@ def decode_origins_text(text: object) -> bytes:
 EncodedOrigins = Annotated[bytes, BeforeValidator(decode_origins_text)]
 
 
+class ReportedStatics(Model):
+    """The static values that the rows of a task brought, in RowSets that no epoch names.
+
+    The columns are those of the partition key, and then the static columns that the rows have.
+    `updated` is the number of rows that got static values and were not written themselves, because
+    only their static columns are set.
+    """
+
+    columns: tuple[int, ...] = ()
+    entries: tuple[RowSetEntry, ...] = ()
+    updated: int = 0
+
+
 class TaskReport(Model, arbitrary_types_allowed=True):
     """What one task did, in the form that this module's docstring specifies."""
 
     rowsets: tuple[RowSetEntry, ...]
     deleted: dict[RowSetNumber, Rows] = {}
     origins: tuple[EncodedOrigins | None, ...] | None = None
+    statics: ReportedStatics | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> TaskReport:
@@ -98,6 +112,11 @@ class TaskReport(Model, arbitrary_types_allowed=True):
         """Yield the new rows of each RowSet; None if all of its rows are."""
         for each in self.row_origins():
             yield None if each.data is None else np.flatnonzero(each.array() == NEW)
+
+
+def entries_of(reports: Iterable[TaskReport]) -> tuple[RowSetEntry, ...]:
+    """Return the RowSets that tasks wrote."""
+    return tuple(entry for each in reports for entry in each.rowsets)
 
 
 def decode_report(message: bytes | str) -> TaskReport:

@@ -29,28 +29,28 @@ from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.history_text import telling
-from colonnade.spark_ext.planner.write.statics import divided_reports, with_statics
+from colonnade.spark_ext.planner.write.statics import statics_of, with_statics
 from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,
+    entries_of,
     found_overwrite,
     reported_statement,
 )
 from colonnade.tableformat.statements.statement import Statement, inserting
 from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import decode_entries
 
 
 @operation
 def commit_rows(request: CommitRows) -> Committed:
     """Raise the errors of `commit`."""
     job, base = _planned(request)
-    messages, statics = divided_reports(request.messages)
-    reports = [decode_report(message) for message in messages]
+    reports = [decode_report(message) for message in request.messages]
+    statics = statics_of(reports)
 
     def changed(log: StatementLog, table: TableState) -> Statement:
         return changed_rows(
@@ -106,15 +106,15 @@ def _with_statics(statement: Statement, table: TableState) -> Statement:
 def commit_overwrite(request: CommitOverwrite) -> Committed:
     """Raise the errors of `commit`."""
     job, base = _planned(request)
-    messages, statics = divided_reports(request.messages)
-    entries = [e for message in messages for e in decode_entries(message.encode())]
-    reports = [decode_report(message) for message in request.overwritten]
+    written = [decode_report(message) for message in request.messages]
+    found = [decode_report(message) for message in request.overwritten]
+    entries, statics = entries_of(written), statics_of(written)
 
     def overwritten(log: StatementLog, table: TableState) -> Statement:
         keep = rowset_filter(table, predicate_of(request.filters, table.schema))
         read = TableRead(table.id, keep, overwrites=True)
-        found = found_overwrite(log, table, reports, entries, read, job.parameters)
-        return inserting(_with_statics(found, table), job.settings)
+        statement = found_overwrite(log, table, found, entries, read, job.parameters)
+        return inserting(_with_statics(statement, table), job.settings)
 
     return commit(job, base, with_statics(overwritten, job, statics, sets=False))
 

@@ -1,27 +1,18 @@
 """Static values in writes of the Java source: how tasks report them, and how a commit takes them.
 
-A task writes the static values that its rows bring to RowSets of its job. No epoch names these. Its
-report has them beside the own report of the task:
-
-    {"statics": [ENTRY, ...], "columns": [ID, ...], "updated": ROWS, "own": REPORT}
-
-The columns are those of the partition key, and then the static columns that the rows have. The
-task has not written the rows that it updated, because only their static columns are set. The
-commit reads the values, and merges them into the table of static values.
+A task writes the static values that its rows bring to RowSets of its job. Its report names them
+(`ReportedStatics`). The commit reads the values, and merges them into the table of static values.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pyarrow as pa
 
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.columns.statics import static_fields
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
@@ -32,26 +23,12 @@ from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
 from colonnade.tableformat.rowset.stored.reader import StoredReader
 from colonnade.tableformat.statements.commit import Reported
+from colonnade.tableformat.statements.reported import ReportedStatics, TaskReport
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.statements.static_split import last_values
 from colonnade.tableformat.statements.static_values import agreed_values
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import decode_entries
-
-_WRAPPED = '{"statics":'
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedStatics:
-    """The static values that tasks report: RowSets that have all the same columns.
-
-    `updated` is the number of rows that got static values and were not written themselves.
-    """
-
-    columns: tuple[int, ...] = ()
-    entries: tuple[RowSetEntry, ...] = ()
-    updated: int = 0
 
 
 def statics_task(job: WriteJob, table: TableState | None, given: TableSchema) -> StaticsTask | None:
@@ -82,21 +59,14 @@ def _design(job: WriteJob, table: TableState | None) -> tuple[TableSchema, Prima
     return created.table_schema, created.partition_key or (created.primary_key or ())[:1]
 
 
-def divided_reports(messages: Sequence[str]) -> tuple[list[str], ReportedStatics]:
-    """Divide the reports of tasks: their own reports, and the static values of all of them."""
-    own: list[str] = []
-    columns: tuple[int, ...] = ()
-    entries: list[RowSetEntry] = []
-    updated = 0
-    for message in messages:
-        if message.startswith(_WRAPPED):
-            parts: dict[str, Any] = json.loads(message)
-            entries += decode_entries(json.dumps(parts["statics"]).encode())
-            columns = tuple(parts["columns"])
-            updated += parts["updated"]
-            message = json.dumps(parts["own"])
-        own.append(message)
-    return own, ReportedStatics(columns, tuple(entries), updated)
+def statics_of(reports: Sequence[TaskReport]) -> ReportedStatics:
+    """Return the static values of all tasks. All tasks that report some have the same columns."""
+    found = [each.statics for each in reports if each.statics is not None]
+    return ReportedStatics(
+        columns=found[-1].columns if found else (),
+        entries=tuple(entry for each in found for entry in each.entries),
+        updated=sum(each.updated for each in found),
+    )
 
 
 def with_statics(

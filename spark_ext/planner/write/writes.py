@@ -48,19 +48,18 @@ from colonnade.spark_ext.planner.write.history_text import telling
 from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
-from colonnade.spark_ext.planner.write.statics import divided_reports, statics_task, with_statics
+from colonnade.spark_ext.planner.write.statics import statics_of, statics_task, with_statics
 from colonnade.spark_ext.table_design import TableDesign, refuse_other_case
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.spark_ext.write_task import task_json
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported, written_statement
-from colonnade.tableformat.statements.reported import TaskReport
+from colonnade.tableformat.statements.reported import TaskReport, decode_report, entries_of
 from colonnade.tableformat.table.design.other_formats import without_peer_words
 from colonnade.tableformat.table.design.properties import PRIMARY_KEY, SORT_KEY
 from colonnade.tableformat.table.design.spec import TableSpec
 from colonnade.tableformat.write.job import WriteJob, take_lease
-from colonnade.tableformat.write.run import decode_entries
 from colonnade.tableformat.write.settings import CommitSettings
 
 _ELSEWHERE = {
@@ -180,8 +179,8 @@ def _written_table(
 def commit_write(request: CommitWrite) -> Committed:
     """Make no epoch for an append of no rows to an existing table. Raise the errors of `commit`."""
     job = job_of(request.job)
-    messages, statics = divided_reports(request.messages)
-    entries = tuple(e for text in messages for e in decode_entries(text.encode()))
+    reports = [decode_report(message) for message in request.messages]
+    entries, statics = entries_of(reports), statics_of(reports)
     if not (statics.entries or job.needs_commit(entries)):
         return Committed(epoch=job.base)
     known, merged = request.database, request.merged

@@ -91,10 +91,7 @@ public final class WriteRows {
     JsonNode given = request.path("hadoop");
     given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
     WriteTask write = new WriteTask(json, schema, hadoop, List.of(), numbers, null, false);
-    if (request.has("origins")) {
-      return new RowChangeWriterFactory(write).createWriter(0, 0);
-    }
-    return new ColonnadeWriterFactory(write).createWriter(0, 0);
+    return new TaskWriterFactory(write).createWriter(0, 0);
   }
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)
@@ -118,7 +115,7 @@ public final class WriteRows {
             JsonNode origin = origins.hasNext() ? origins.next() : MissingNode.getInstance();
             if (origin.isNumber()) {
               InternalRow id = new GenericInternalRow(new Object[] {origin.longValue()});
-              ((RowChangeWriter) task).update(null, id, given);
+              ((TaskWriter) task).update(null, id, given);
             } else {
               task.write(given);
             }

@@ -26,10 +26,11 @@ from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.reported import decode_report
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.write.job import WriteJob, WriteTarget, plan_write
-from colonnade.tableformat.write.run import decode_entries, target_options, write_options
+from colonnade.tableformat.write.run import target_options, write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 
@@ -141,7 +142,7 @@ class WriteTool(JsonProcess):
 def entries_of(answer: Mapping[str, Any]) -> tuple[RowSetEntry, ...]:
     """The entries in a report; fails if the writer answers with an error."""
     assert "entries" in answer, answer
-    return decode_entries(answer["entries"].encode())
+    return decode_report(answer["entries"]).rowsets
 
 
 def filtered(schema: TableSchema) -> tuple[int, ...]:

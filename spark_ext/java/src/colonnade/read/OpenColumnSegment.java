@@ -54,7 +54,7 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
     int blocks = index.entries().size();
     if (index.firstRows()[blocks] != footer.rows()
         || index.offsets()[blocks] != found.length()
-        || index.filterOffsets()[blocks] != found.filters().length()) {
+        || index.filterOffsets()[blocks] != found.filterLength()) {
       throw damaged(
           column, location, "its index describes other rows or bytes than the footer", null);
     }
@@ -66,7 +66,7 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
       }
     }
     return new OpenColumnSegment(
-        wanted, column, source, name, location, found.offset(), found.filters().offset(), index,
+        wanted, column, source, name, location, found.offset(), found.filterOffset(), index,
         atCut);
   }
 

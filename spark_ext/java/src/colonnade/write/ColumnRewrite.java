@@ -1,13 +1,12 @@
 package colonnade.write;
 
 import colonnade.format.rowset.Cuts;
-import colonnade.format.rowset.JsonBytes;
+import colonnade.format.rowset.JsonObject;
+import colonnade.format.rowset.JsonRecords;
 import colonnade.store.ByteSink;
 import colonnade.store.hadoop.Stores;
 import colonnade.store.TaskFailure;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -29,7 +28,6 @@ import org.apache.spark.sql.types.StructType;
  */
 public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow>, String> {
   private static final long serialVersionUID = 1L;
-  private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private final String jobJson;
   private final String rowsetsJson;
@@ -80,11 +78,11 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
     if (!rows.hasNext()) {
       return List.<String>of().iterator();
     }
-    WriteJob job = WriteJob.parse(jobJson);
+    WriteJob job = WriteJob.parse(JsonObject.parse(jobJson));
     ByteSink sink = Stores.sink(job.url(), hadoopConf);
     try (ColumnWriter writer = new ColumnWriter(job, rowSchema, shapes(), sink, rowsCanMove)) {
       List<ColumnWriter.Written> written = write(writer, rows);
-      byte[] report = JsonBytes.of(json -> ColumnWriter.report(written, json));
+      byte[] report = JsonRecords.write(written);
       List<String> texts = new ArrayList<>();
       texts.add(new String(report, StandardCharsets.UTF_8));
       writer.wide().forEach(rowset -> texts.add(Long.toString(rowset)));
@@ -107,9 +105,9 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
     }
   }
 
-  private Map<Long, Shape> shapes() throws JsonProcessingException {
+  private Map<Long, Shape> shapes() {
     Map<Long, Shape> shapes = new HashMap<>();
-    for (JsonNode each : MAPPER.readTree(rowsetsJson)) {
+    for (JsonNode each : JsonObject.parse(rowsetsJson)) {
       shapes.put(
           each.get("id").longValue(),
           new Shape(

@@ -12,7 +12,6 @@ import colonnade.write.staged.Refusal;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;
 import colonnade.write.staged.StagedColumns;
-import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,8 +58,11 @@ final class ColumnWriter implements AutoCloseable {
   private long changedRows;
   private InternalRow last;
 
-  /** The columns of a RowSet, as the entry of a RowSet of their own, and the rows that change. */
-  record Written(long rowset, RowSetEntry stored, RowNumbers changed, long changedRows) {}
+  /**
+   * The columns of a RowSet, as the entry of a RowSet of their own, and the rows that change. The
+   * report of a task lists them.
+   */
+  record Written(long rowset, RowSetEntry stored, long rows, RowNumbers changed) {}
 
   ColumnWriter(
       WriteJob job,
@@ -208,7 +210,7 @@ final class ColumnWriter implements AutoCloseable {
       return;
     }
     if (changedRows > 0) {
-      written.add(new Written(rowset, output.finish(), changed, changedRows));
+      written.add(new Written(rowset, output.finish(), changedRows, changed));
     } else {
       output.abort();
     }
@@ -223,22 +225,6 @@ final class ColumnWriter implements AutoCloseable {
   /** Returns the ids of RowSets of which nothing is written, because their values are too wide. */
   List<Long> wide() {
     return wide;
-  }
-
-  /** Writes the report of a task. */
-  static void report(List<Written> written, JsonGenerator json) throws IOException {
-    json.writeStartArray();
-    for (Written each : written) {
-      json.writeStartObject();
-      json.writeNumberField("rowset", each.rowset());
-      json.writeFieldName("stored");
-      each.stored().write(json);
-      json.writeNumberField("rows", each.changedRows());
-      json.writeFieldName("changed");
-      each.changed().write(json);
-      json.writeEndObject();
-    }
-    json.writeEndArray();
   }
 
   /** Removes everything that this writer wrote. Requires: no commit of it has been attempted. */

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.format.rowset.JsonRecords;
 import colonnade.format.rowset.RowNumbers;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
@@ -22,7 +23,7 @@ public final class FoundRows {
   private static String report(Iterator<Row> handlers) {
     RowNumbers found = new RowNumbers();
     handlers.forEachRemaining(row -> found.add(row.getLong(0)));
-    byte[] json = TaskReport.of(RowWriter.Written.NOTHING, found);
+    byte[] json = JsonRecords.write(TaskReport.of(RowWriter.Written.NOTHING, found));
     return new String(json, StandardCharsets.UTF_8);
   }
 }

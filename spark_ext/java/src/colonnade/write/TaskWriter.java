@@ -1,29 +1,48 @@
 package colonnade.write;
 
+import colonnade.format.rowset.JsonRecords;
+import colonnade.format.rowset.RowNumbers;
 import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.DeltaWriter;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 
 /**
- * Writes the rows of one attempt of one task. Each attempt uses its own object ids.
+ * Writes the rows of one attempt of a task: those that are new, and of a statement that changes rows
+ * also those that replace others. Collects the deleted rows. Each attempt uses its own object ids.
  *
- * <p>The commit message is the JSON of the RowSet entries in a class of Spark. The driver thread
- * that receives it may not know the classes of this jar.
+ * <p>Deleted and replaced rows are named by their handler, RowSet id {@code << 32 |} row number. The
+ * commit message is a {@link TaskReport} as JSON in a class of Spark: the driver thread that receives
+ * it may not know the classes of this jar.
  */
-public final class TaskWriter implements DataWriter<InternalRow> {
+final class TaskWriter implements DeltaWriter<InternalRow> {
   private final RowWriter writer;
+  private final RowNumbers deleted = new RowNumbers();
 
   TaskWriter(RowWriter writer) {
     this.writer = writer;
   }
 
   @Override
-  public void write(InternalRow row) throws IOException {
+  public void delete(InternalRow metadata, InternalRow id) {
+    deleted.add(id.getLong(0));
+  }
+
+  @Override
+  public void update(InternalRow metadata, InternalRow id, InternalRow row) throws IOException {
+    write(row, id.getLong(0));
+  }
+
+  @Override
+  public void insert(InternalRow row) throws IOException {
+    write(row, Origins.NEW);
+  }
+
+  private void write(InternalRow row, long origin) throws IOException {
     try {
-      writer.write(row, Origins.NEW);
+      writer.write(row, origin);
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }
@@ -32,7 +51,8 @@ public final class TaskWriter implements DataWriter<InternalRow> {
   @Override
   public WriterCommitMessage commit() throws IOException {
     try {
-      return new PythonWriterCommitMessage(TaskReport.of(writer.finish()));
+      return new PythonWriterCommitMessage(
+          JsonRecords.write(TaskReport.of(writer.finish(), deleted)));
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

@@ -2,10 +2,9 @@ package colonnade.write;
 
 import colonnade.format.PartitionTransform;
 import colonnade.format.TableField;
+import colonnade.format.rowset.JsonRecords;
 import colonnade.write.staged.EncodingChoices;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -37,8 +36,6 @@ record WriteJob(
     WriteOptions options,
     EncodingChoices encoding,
     IdentityDraws draws) {
-  private static final ObjectMapper MAPPER = new ObjectMapper();
-
   /** One column of the sort key. {@code column} is its id. */
   record SortField(int column, boolean descending) {}
 
@@ -49,19 +46,6 @@ record WriteJob(
   record PartitionField(PartitionTransform transform, int column, int argument) {}
 
   /** Reads the JSON that the planner gives to each task. */
-  static WriteJob parse(String json) {
-    return parse(tree(json));
-  }
-
-  /** Returns the JSON that the planner gives to each task. */
-  static JsonNode tree(String json) {
-    try {
-      return MAPPER.readTree(json);
-    } catch (JsonProcessingException error) {
-      throw new IllegalArgumentException("What a task of a write gets must be JSON.", error);
-    }
-  }
-
   static WriteJob parse(JsonNode task) {
     Set<String> used = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
     task.get("used_columns").forEach(name -> used.add(name.textValue()));
@@ -91,9 +75,9 @@ record WriteJob(
         IdentityColumn.of(task.get("columns")),
         sortKey,
         partitionedBy,
-        WriteOptions.parse(task.get("options")),
-        EncodingChoices.parse(task.get("encoding")),
-        IdentityDraws.parse(task.get("identity_draws")));
+        JsonRecords.read(task.get("options"), WriteOptions.class),
+        JsonRecords.read(task.get("encoding"), EncodingChoices.class),
+        JsonRecords.read(task.get("identity_draws"), IdentityDraws.class));
   }
 
   /** Returns the job for rows of other columns. */

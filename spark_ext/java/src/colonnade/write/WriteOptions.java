@@ -1,7 +1,5 @@
 package colonnade.write;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.HashSet;
 import java.util.Set;
 
 /**
@@ -39,28 +37,4 @@ record WriteOptions(
     long inlineBytes,
     boolean sync,
     Set<Integer> indexedColumns,
-    Set<Integer> bloomColumns) {
-  static WriteOptions parse(JsonNode options) {
-    return new WriteOptions(
-        options.get("target_bytes").longValue(),
-        options.get("max_records").longValue(),
-        options.get("block_rows").intValue(),
-        options.get("cut_bytes").longValue(),
-        options.get("held_bytes").longValue(),
-        options.get("open_partitions").intValue(),
-        options.get("open_files").intValue(),
-        options.get("block_bytes").longValue(),
-        options.get("packed_bytes").longValue(),
-        options.get("one_object").isNull() ? null : options.get("one_object").booleanValue(),
-        options.get("inline_bytes").longValue(),
-        options.get("sync").booleanValue(),
-        ids(options.get("indexed_columns")),
-        ids(options.get("bloom_columns")));
-  }
-
-  private static Set<Integer> ids(JsonNode columns) {
-    Set<Integer> ids = new HashSet<>();
-    columns.forEach(column -> ids.add(column.intValue()));
-    return ids;
-  }
-}
+    Set<Integer> bloomColumns) {}

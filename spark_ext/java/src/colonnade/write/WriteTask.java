@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.format.rowset.JsonObject;
 import colonnade.store.ByteSink;
 import colonnade.store.hadoop.Stores;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -48,7 +49,7 @@ public record WriteTask(
 
   /** Opens the writer of one task. */
   RowWriter open() {
-    JsonNode task = WriteJob.tree(job);
+    JsonNode task = JsonObject.parse(job);
     WriteJob own = WriteJob.parse(task);
     ByteSink sink = Stores.sink(own.url(), hadoop);
     Function<StructType, RowWriter> stored = given -> RowWriter.plain(own, given, sink);

@@ -3,7 +3,6 @@ package colonnade.format.rowset;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
-import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -21,7 +20,7 @@ import java.util.Set;
  * @param decoded the most bytes that the rows take as Arrow arrays
  * @param index the position of the sparse index
  * @param block what an index would state about the lone block
- * @param filters the position of the Bloom filters
+ * @param filters the position of the Bloom filters; null without any
  * @param statistics the bounds and counts of all rows
  */
 public record ColumnSegment(
@@ -50,9 +49,7 @@ public record ColumnSegment(
    * The position of the Bloom filters in the object of the index. {@code crc32c} is the checksum of
    * the filter of a lone block. It is null for several blocks, whose index has the checksums.
    */
-  public record Filters(long offset, long length, Long crc32c) {
-    public static final Filters NONE = new Filters(0, 0, 0L);
-  }
+  public record Filters(long offset, long length, Long crc32c) {  }
 
   /**
    * Returns the segment of a column that has been written. The bytes of its index are null for a
@@ -75,13 +72,23 @@ public record ColumnSegment(
         blocks.stream().mapToLong(BlockEntry::decoded).sum(),
         index == null ? null : new Extent(indexOffset, index.length, Slice.of(index).crc32c()),
         lone == null ? null : new LoneBlock(lone.crc32c(), lone.encoding(), lone.base()),
-        filterLength == 0 ? Filters.NONE : new Filters(filterOffset, filterLength, filterCrc32c),
+        filterLength == 0 ? null : new Filters(filterOffset, filterLength, filterCrc32c),
         Statistics.merge(blocks).prefixed(column.prefix()));
+  }
+
+  /** Returns the position of the Bloom filters in the object of the index; 0 without any. */
+  public long filterOffset() {
+    return filters == null ? 0 : filters.offset();
+  }
+
+  /** Returns the number of bytes of the Bloom filters. */
+  public long filterLength() {
+    return filters == null ? 0 : filters.length();
   }
 
   /** Whether at least one block has a Bloom filter. */
   public boolean hasFilters() {
-    return filters != Filters.NONE;
+    return filters != null;
   }
 
   /**
@@ -92,7 +99,8 @@ public record ColumnSegment(
    * @throws Malformed if the filter or the bounds are impossible
    */
   public BlockEntry entry(long rows, TableField column) throws Malformed {
-    if (filters.crc32c() == null || !SparseIndex.isFilterLength(filters.length())) {
+    boolean whole = filters == null || filters.crc32c() != null;
+    if (!whole || !SparseIndex.isFilterLength(filterLength())) {
       throw new Malformed("what the footer says of its Bloom filter cannot be");
     }
     return new BlockEntry(
@@ -103,8 +111,8 @@ public record ColumnSegment(
         block.encoding(),
         block.base(),
         statistics.of(column),
-        filters.length(),
-        filters.crc32c());
+        filterLength(),
+        filters == null ? 0 : filters.crc32c());
   }
 
   static ColumnSegment parse(JsonObject json) throws IOException {
@@ -117,7 +125,7 @@ public record ColumnSegment(
         json.integer("decoded", 0, COUNT_LIMIT),
         json.has("index") ? extent(json.object("index")) : null,
         json.has("block") ? block(json.object("block")) : null,
-        json.has("filters") ? filters(json.object("filters")) : Filters.NONE,
+        json.has("filters") ? filters(json.object("filters")) : null,
         statistics);
   }
 
@@ -143,40 +151,5 @@ public record ColumnSegment(
         json.integer("offset", 0, COUNT_LIMIT),
         json.integer("length", 0, COUNT_LIMIT),
         json.has("crc32c") ? json.integer("crc32c", 0, CRC_LIMIT) : null);
-  }
-
-  /** Writes the JSON object that the footer stores. */
-  void write(JsonGenerator json) throws IOException {
-    json.writeStartObject();
-    json.writeStringField("type", type);
-    json.writeNumberField("offset", offset);
-    json.writeNumberField("length", length);
-    json.writeNumberField("decoded", decoded);
-    if (index == null) {
-      json.writeObjectFieldStart("block");
-      json.writeNumberField("crc32c", block.crc32c());
-      json.writeStringField("encoding", block.encoding());
-      if (block.base() != null) {
-        json.writeNumberField("base", block.base());
-      }
-    } else {
-      json.writeObjectFieldStart("index");
-      json.writeNumberField("offset", index.offset());
-      json.writeNumberField("length", index.length());
-      json.writeNumberField("crc32c", index.crc32c());
-    }
-    json.writeEndObject();
-    if (hasFilters()) {
-      json.writeObjectFieldStart("filters");
-      json.writeNumberField("offset", filters.offset());
-      json.writeNumberField("length", filters.length());
-      if (filters.crc32c() != null) {
-        json.writeNumberField("crc32c", filters.crc32c());
-      }
-      json.writeEndObject();
-    }
-    json.writeFieldName("statistics");
-    statistics.write(json);
-    json.writeEndObject();
   }
 }

@@ -1,8 +1,7 @@
 package colonnade.format.rowset;
 
-import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,17 +34,10 @@ public record Cuts(long distance, List<Long> ends) {
     return json.isArray() ? new Cuts(0, List.copyOf(ends)) : null;
   }
 
-  /** Writes the field of a footer or an entry. */
-  void write(JsonGenerator json) throws IOException {
-    if (ends.isEmpty()) {
-      json.writeNumberField("cuts", distance);
-      return;
-    }
-    json.writeArrayFieldStart("cuts");
-    for (long end : ends) {
-      json.writeNumber(end);
-    }
-    json.writeEndArray();
+  /** Returns the field of a footer or an entry. */
+  @JsonValue
+  Object json() {
+    return ends.isEmpty() ? distance : ends;
   }
 
   /**

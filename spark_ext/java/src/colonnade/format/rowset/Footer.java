@@ -54,19 +54,9 @@ public record Footer(long rows, Cuts cuts, Map<Integer, ColumnSegment> columns) 
 
   /** Returns the bytes to store: a JSON object in its envelope. */
   public byte[] encode() {
-    return JsonBytes.seal(
-        json -> {
-          json.writeStartObject();
-          json.writeNumberField("format_version", VERSION);
-          json.writeNumberField("rows", rows);
-          cuts.write(json);
-          json.writeObjectFieldStart("columns");
-          for (Map.Entry<Integer, ColumnSegment> column : columns.entrySet()) {
-            json.writeFieldName(column.getKey().toString());
-            column.getValue().write(json);
-          }
-          json.writeEndObject();
-          json.writeEndObject();
-        });
+    return JsonRecords.seal(new Stored(VERSION, rows, cuts, columns));
   }
+
+  private record Stored(
+      int formatVersion, long rows, Cuts cuts, Map<Integer, ColumnSegment> columns) {}
 }

@@ -1,9 +1,9 @@
 package colonnade.format.rowset;
 
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.IOException;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.nio.ByteBuffer;
 import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.roaringbitmap.RoaringBitmap;
@@ -30,15 +30,12 @@ public final class RowNumbers {
     last.add((int) number);
   }
 
-  /**
-   * Writes a JSON object that maps the upper 32 bits to the bitmap of the lower 32 bits in base64.
-   */
-  public void write(JsonGenerator json) throws IOException {
-    json.writeStartObject();
-    for (Map.Entry<Integer, RoaringBitmap> each : bitmaps.entrySet()) {
-      json.writeStringField(Integer.toUnsignedString(each.getKey()), text(each.getValue()));
-    }
-    json.writeEndObject();
+  /** Returns the bitmap of the lower 32 bits in base64, by the upper 32 bits. */
+  @JsonValue
+  Map<String, String> texts() {
+    Map<String, String> texts = new LinkedHashMap<>();
+    bitmaps.forEach((upper, rows) -> texts.put(Integer.toUnsignedString(upper), text(rows)));
+    return texts;
   }
 
   private static String text(RoaringBitmap bitmap) {

@@ -1,9 +1,7 @@
 package colonnade.format.rowset;
 
 import colonnade.format.Slice;
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
@@ -79,40 +77,5 @@ public record RowSetEntry(
 
   public boolean isDirectory() {
     return place.equals("directory");
-  }
-
-  /** Writes the entry as JSON, for the report of a task. */
-  public void write(JsonGenerator json) throws IOException {
-    json.writeStartObject();
-    json.writeStringField("object", object);
-    json.writeStringField("place", place);
-    json.writeNumberField("rows", rows);
-    json.writeNumberField("bytes", bytes);
-    cuts.write(json);
-    json.writeObjectFieldStart("footer");
-    json.writeNumberField("length", footer.length());
-    json.writeNumberField("crc32c", footer.crc32c());
-    json.writeEndObject();
-    for (String id : List.of("partition_layout_id", "sort_order_id")) {
-      json.writeNumberField(id, 0);
-    }
-    json.writeObjectFieldStart("statistics");
-    for (Map.Entry<Integer, Statistics.Texts> column : statistics.entrySet()) {
-      json.writeFieldName(column.getKey().toString());
-      column.getValue().write(json);
-    }
-    json.writeEndObject();
-    if (partition != null) {
-      json.writeArrayFieldStart("partition");
-      for (String value : partition) {
-        json.writeString(value);
-      }
-      json.writeEndArray();
-    }
-    if (data != null) {
-      json.writeStringField("data", data);
-    }
-    json.writeBooleanField("unsynced", unsynced);
-    json.writeEndObject();
   }
 }

@@ -3,7 +3,6 @@ package colonnade.format.rowset;
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
-import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -121,18 +120,6 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
       Bound high = max == null ? null : Bound.parse(max, column);
       boolean known = low != null && high != null;
       return new Statistics(nulls, nans, known ? low : null, known ? high : null, exact);
-    }
-
-    void write(JsonGenerator json) throws IOException {
-      json.writeStartObject();
-      if (min != null) {
-        json.writeStringField("min", min);
-        json.writeStringField("max", max);
-      }
-      json.writeNumberField("nulls", nulls);
-      json.writeNumberField("nans", nans);
-      json.writeBooleanField("exact", exact);
-      json.writeEndObject();
     }
   }
 }

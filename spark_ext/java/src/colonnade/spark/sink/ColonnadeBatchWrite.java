@@ -1,6 +1,6 @@
 package colonnade.spark.sink;
 
-import colonnade.write.ColonnadeWriterFactory;
+import colonnade.write.TaskWriterFactory;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.write.BatchWrite;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
@@ -25,7 +25,7 @@ final class ColonnadeBatchWrite implements BatchWrite {
   @Override
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
     identities = planned.identities();
-    return new ColonnadeWriterFactory(planned.writeTask(identities));
+    return new TaskWriterFactory(planned.writeTask(identities));
   }
 
   @Override

@@ -1,7 +1,7 @@
 package colonnade.spark.sink;
 
 import colonnade.spark.quirks.changes.SetColumns;
-import colonnade.write.RowChangeWriterFactory;
+import colonnade.write.TaskWriterFactory;
 import colonnade.write.WriteTask;
 import java.util.List;
 import org.apache.spark.sql.connector.distributions.Distribution;
@@ -88,7 +88,7 @@ final class RowChangeWrite
     }
     identities = planned.identities();
     WriteTask task = planned.writeTask(identities);
-    return new RowChangeWriterFactory(
+    return new TaskWriterFactory(
         set.isEmpty() ? task : task.setting(set, change.setsOnly(set)));
   }
 

@@ -1,7 +1,5 @@
 package colonnade.write.staged;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -21,23 +19,6 @@ public record EncodingChoices(
     double compressedShare,
     int filterBits,
     Map<String, Map<String, Double>> limits) {
-  /** Reads the part {@code encoding} of the JSON that a writing task gets. */
-  public static EncodingChoices parse(JsonNode encoding) {
-    Map<String, Map<String, Double>> limits = new HashMap<>();
-    for (Map.Entry<String, JsonNode> of : encoding.get("limits").properties()) {
-      Map<String, Double> own = new HashMap<>();
-      of.getValue().properties().forEach(
-          each -> own.put(each.getKey(), each.getValue().doubleValue()));
-      limits.put(of.getKey(), own);
-    }
-    return new EncodingChoices(
-        encoding.get("compression_level").intValue(),
-        encoding.get("compress_from_bytes").intValue(),
-        encoding.get("compressed_share").doubleValue(),
-        encoding.get("filter_bits").intValue(),
-        limits);
-  }
-
   /** Returns a limit of an encoding. Requires: Python states it. */
   double limit(Encoding encoding, String name) {
     return limits.get(encoding.text()).get(name);

@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DeltaWriter;
 import org.apache.spark.sql.connector.write.DeltaWriterFactory;
 
-/** Creates the writers of tasks that also delete rows. */
-public record RowChangeWriterFactory(WriteTask task) implements DeltaWriterFactory {
+/** Creates the writers of tasks. */
+public record TaskWriterFactory(WriteTask task) implements DeltaWriterFactory {
   @Override
   public DeltaWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new RowChangeWriter(task.open());
+    return new TaskWriter(task.open());
   }
 }
