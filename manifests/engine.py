@@ -22,10 +22,11 @@ class Author:
     user: str | None = None
     metadata: str | None = None
 
-    def signed(self, parameters: Mapping[str, str]) -> dict[str, str]:
+    def signed(self, parameters: Mapping[str, str]) -> Mapping[str, str]:
         """Return the parameters of an epoch with the author's text, unless they have their own."""
-        own = {} if self.metadata is None else {USER_METADATA: self.metadata}
-        return {**own, **parameters}
+        if self.metadata is None:
+            return parameters
+        return {USER_METADATA: self.metadata, **parameters}
 
 
 _NOBODY = Author()

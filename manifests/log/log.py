@@ -132,7 +132,9 @@ class Log:
         not `fresh` is looked for in the log. That costs as `find_sent`.
         """
         author = self.author()
-        change = replace(change, parameters=author.signed(change.parameters))
+        parameters = author.signed(change.parameters)
+        if parameters is not change.parameters:
+            change = replace(change, parameters=parameters)
         change = with_static_values(change, base)
         check_change(change, base)
         with working_for(author):

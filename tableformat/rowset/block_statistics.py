@@ -81,7 +81,7 @@ def _beginnings(array: pa.Array) -> pa.Array:
 def _measure_floats(array: pa.Array, nulls: int) -> Statistics:
     values = np.asarray(array.drop_null() if array.null_count else array)
     is_nan = np.isnan(values)
-    nans = int(is_nan.sum())
+    nans = int(np.count_nonzero(is_nan))
     if nans == len(values):
         return Statistics(nulls, nans)
     # A signaling NaN would become a bound: the minimum of it and a number is NaN for processors.
@@ -120,6 +120,8 @@ def shorten(statistics: Statistics, length: int) -> Statistics:
 
 def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:
     """Return the statistics of the union of parts, given the row count of each part."""
+    if len(parts) == 1 and parts[0].low is not None:
+        return parts[0]
     nulls, nans = sum(part.nulls for part in parts), sum(part.nans for part in parts)
     bounded = [part for part in parts if part.low is not None]
     for part, count in zip(parts, rows, strict=True):

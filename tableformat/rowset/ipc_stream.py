@@ -29,6 +29,9 @@ COMPRESS_FROM_BYTES = 2048
 COMPRESSED_SHARE = 0.95
 """A compressed stream is kept if it takes less than this share of the stream."""
 
+_COPIED_BYTES = 2**16
+"""The most bytes of buffers that Arrow collects itself, which copies each of them."""
+
 _JOINED_BYTES = 16 * 2**20
 """The most bytes of a stream that is always in one part."""
 
@@ -36,7 +39,8 @@ _SEEN_BYTES = 2**20
 """The first bytes of a part that say what it holds."""
 
 _SCHEMA, _DICTIONARY, _RECORD_BATCH = 1, 2, 3
-_ZSTD_CODEC, _EACH_BUFFER = 1, 0
+_ZSTD_BUFFERS = 1, 0
+"""The codec zstd, applied to each buffer."""
 
 _Read = Callable[[memoryview, int], tuple[int, ...]]
 _BYTE, _SHORT, _INT, _UINT, _LONG, _PREFIX, _EXTENT = (
@@ -56,11 +60,11 @@ def encode_parts(batch: pa.RecordBatch, size_bytes: int) -> tuple[pa.Buffer, ...
     not compressed are buffers of the batch.
     """
     if size_bytes > COMPRESS_FROM_BYTES:
-        parts = _write(batch, _ZSTD)
+        parts = _write(batch, _ZSTD, size_bytes)
         if byte_count(parts) < COMPRESSED_SHARE * size_bytes:
             return parts
         del parts  # before as many bytes are written again
-    return _write(batch, _PLAIN)
+    return _write(batch, _PLAIN, size_bytes)
 
 
 def byte_count(parts: Sequence[pa.Buffer]) -> int:
@@ -81,7 +85,14 @@ def outline(parts: Sequence[pa.Buffer]) -> pa.Buffer:
     return pa.py_buffer(found)
 
 
-def _write(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> tuple[pa.Buffer, ...]:
+def _write(
+    batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions, size_bytes: int
+) -> tuple[pa.Buffer, ...]:
+    if size_bytes <= _COPIED_BYTES:
+        copied = pa.BufferOutputStream()
+        with pa.ipc.new_stream(copied, batch.schema, options=options) as writer:
+            writer.write_batch(batch)
+        return (copied.getvalue(),)
     written = _Written()
     with pa.ipc.new_stream(pa.PythonFile(written, "w"), batch.schema, options=options) as writer:
         writer.write_batch(batch)
@@ -194,16 +205,16 @@ def _measure(data: memoryview) -> int:
         if length == 0:
             break
         body = position + 8 + length
-        message = _Table.root(data, position + 8)
-        kind = message.scalar(1, _BYTE)
+        message = _below(data, position + 8)
+        kind = _scalar(data, message, 1, _BYTE)
         if kind == _RECORD_BATCH:
             batches += 1
-            size += _buffer_bytes(message.table(2), data, body)
+            size += _buffer_bytes(data, _child(data, message, 2), body)
         elif kind == _DICTIONARY:
-            size += _buffer_bytes(message.table(2).table(1), data, body)
+            size += _buffer_bytes(data, _child(data, _child(data, message, 2), 1), body)
         elif kind != _SCHEMA:
             raise ValueError("the Arrow stream is malformed")
-        position = body + message.scalar(3, _LONG)
+        position = body + _scalar(data, message, 3, _LONG)
         if not body <= position <= len(data):
             raise ValueError("the Arrow stream ends inside a message")
     if batches > 1:
@@ -211,12 +222,12 @@ def _measure(data: memoryview) -> int:
     return size
 
 
-def _buffer_bytes(batch: _Table, data: memoryview, body: int) -> int:
-    start = batch.vector(2)
-    compressed = batch.position_of(3) is not None
-    if compressed:
-        form = batch.table(3)
-        if (form.scalar(0, _BYTE), form.scalar(1, _BYTE)) != (_ZSTD_CODEC, _EACH_BUFFER):
+def _buffer_bytes(data: memoryview, batch: int, body: int) -> int:
+    start = _child(data, batch, 2)
+    form = _place(data, batch, 3)
+    if form:
+        codec = _below(data, form)
+        if (_scalar(data, codec, 0, _BYTE), _scalar(data, codec, 1, _BYTE)) != _ZSTD_BUFFERS:
             raise ValueError("the Arrow stream is compressed by something else than zstd")
     size = 0
     for index in range(_UINT(data, start)[0]):
@@ -224,7 +235,7 @@ def _buffer_bytes(batch: _Table, data: memoryview, body: int) -> int:
         if not (0 <= offset <= len(data) and 0 <= length <= len(data)):
             raise ValueError("a buffer of the Arrow stream lies outside it")
         # A compressed buffer begins with its decoded size, or with -1 when it is not compressed.
-        if compressed and length:
+        if form and length:
             decoded = _LONG(data, body + offset)[0]
             length = length - 8 if decoded == -1 else decoded
         if length < 0:
@@ -233,38 +244,34 @@ def _buffer_bytes(batch: _Table, data: memoryview, body: int) -> int:
     return size
 
 
-class _Table:
-    """A table of a FlatBuffers message: fields found through the offsets in its vtable."""
+# A table of a FlatBuffers message begins with the distance to its vtable, which has the distances
+# from the table to its fields. Other tables and vectors are named by the distance to them.
 
-    __slots__ = ("_data", "_start", "_vtable", "_vtable_size")
 
-    def __init__(self, data: memoryview, start: int) -> None:
-        self._data = data
-        self._start = start
-        self._vtable = start - int(_INT(data, start)[0])
-        if self._vtable < 0:
-            raise ValueError("the Arrow stream is malformed")
-        self._vtable_size = int(_SHORT(data, self._vtable)[0])
+def _place(data: memoryview, table: int, field: int) -> int:
+    """Return where a field of a table is, or 0 if the table lacks it."""
+    vtable = table - _INT(data, table)[0]
+    if vtable < 0:
+        raise ValueError("the Arrow stream is malformed")
+    at = 4 + 2 * field
+    if at >= _SHORT(data, vtable)[0]:
+        return 0
+    distance: int = _SHORT(data, vtable + at)[0]
+    return table + distance if distance else 0
 
-    @classmethod
-    def root(cls, data: memoryview, start: int) -> _Table:
-        return cls(data, start + int(_UINT(data, start)[0]))
 
-    def position_of(self, field: int) -> int | None:
-        if 4 + 2 * field >= self._vtable_size:
-            return None
-        offset = int(_SHORT(self._data, self._vtable + 4 + 2 * field)[0])
-        return self._start + offset if offset else None
+def _below(data: memoryview, place: int) -> int:
+    """Return where the table or vector is that a place names."""
+    return place + int(_UINT(data, place)[0])
 
-    def scalar(self, field: int, read: _Read) -> int:
-        position = self.position_of(field)
-        return 0 if position is None else int(read(self._data, position)[0])
 
-    def vector(self, field: int) -> int:
-        position = self.position_of(field)
-        if position is None:
-            raise ValueError("the Arrow stream lacks a part")
-        return position + int(_UINT(self._data, position)[0])
+def _child(data: memoryview, table: int, field: int) -> int:
+    place = _place(data, table, field)
+    if not place:
+        raise ValueError("the Arrow stream lacks a part")
+    return _below(data, place)
 
-    def table(self, field: int) -> _Table:
-        return _Table(self._data, self.vector(field))
+
+def _scalar(data: memoryview, table: int, field: int, read: _Read) -> int:
+    place = _place(data, table, field)
+    return int(read(data, place)[0]) if place else 0

@@ -6,7 +6,7 @@ An overwrite adds its rows in the same way.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -85,7 +85,7 @@ class AddedRows:
 
     def added_by(self, statement: Statement, settings: WriteSettings | None) -> Statement:
         """Return a statement that adds the RowSets as rows that a user has given."""
-        return replace(inserting(statement, settings), static_values=self.static_values)
+        return inserting(statement, settings, static_values=self.static_values)
 
 
 def write_added(

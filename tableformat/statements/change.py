@@ -48,12 +48,10 @@ def change_of(
     if not (ended or creates) and is_done(statement, commit, log.plain, base):
         return None
     change = make_change(statement, table, job_id, commit, transaction)
-    dropped = (_drop_all(log.plain, table),) if statement.overwrites_all else ()
-    return replace(
-        change,
-        ops=(*dropped, *change.ops, *ended),
-        reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
-    )
+    if statement.overwrites_all:
+        dropped, read = _drop_all(log.plain, table), TableRead(table.id, overwrites=True)
+        change = replace(change, ops=(dropped, *change.ops), reads=(*change.reads, read))
+    return replace(change, ops=(*change.ops, *ended)) if ended else change
 
 
 def complete(statement: Statement, log: StatementLog, table: TableState) -> Statement:
@@ -113,18 +111,19 @@ def make_change(
     transaction: str | None = None,
 ) -> Change:
     """Return a statement on a table as a change, with the id `transaction` if it is given."""
-    chosen = settings or CommitSettings()
+    operations = () if settings is None else settings._operations(table.id)
+    stated = {} if settings is None else settings._parameters()
     parts = [each for each in (statement, statement.statics) if each is not None]
     return Change(
         transaction or new_transaction_id(),
         statement.operation,
-        (*(op for each in parts for op in each.ops), *chosen._operations(table.id)),
-        {**short_texts(statement.parameters), **chosen._parameters()},
+        (*(op for each in parts for op in each.ops), *operations),
+        {**short_texts(statement.parameters), **stated},
         rows=tuple(row for each in parts for row in each.rows),
         reads=tuple(read for each in parts for read in each.reads),
         keys=tuple(guard for each in parts for guard in each.keys),
         metrics={} if statement.is_plain else statement.counts.metrics(),
-        expect_epoch=chosen.expect_epoch,
+        expect_epoch=None if settings is None else settings.expect_epoch,
         job_id=job_id,
         fresh=transaction is None,
         keyed=tuple(each.keyed for each in parts if each.keyed is not None),
@@ -151,8 +150,8 @@ def is_done(
 
     Raises ConflictError when it has nothing to commit, but expects the database at another epoch.
     """
-    chosen = settings or CommitSettings()
-    if not statement.is_empty or chosen.batch is not None:
+    if not statement.is_empty or (settings is not None and settings.batch is not None):
         return False
-    log.expect(statement.operation, chosen.expect_epoch, base)
+    if settings is not None:
+        log.expect(statement.operation, settings.expect_epoch, base)
     return True

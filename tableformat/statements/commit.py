@@ -257,7 +257,7 @@ def written_statement(
     """
     columns = None if job.incoming_columns is None else frozenset(job.incoming_columns)
     written = _written_statement(job, entries, log, stored_table(table))
-    statement = replace(inserting(written, job.settings, columns), static_values=statics)
+    statement = inserting(written, job.settings, columns, statics)
     return replace(statement, operation="merge", is_merge=True) if job.is_merge else statement
 
 

@@ -216,14 +216,23 @@ def row_statement(
 
 
 def inserting(
-    statement: Statement, settings: WriteSettings | None, columns: frozenset[int] | None = None
+    statement: Statement,
+    settings: WriteSettings | None,
+    columns: frozenset[int] | None = None,
+    static_values: StaticValues | None = None,
 ) -> Statement:
     """Return a statement whose new rows are those that a user gives, with the user's settings.
 
-    `columns` are the ids of those in which the rows have values; None means all.
+    `columns` are the ids of those in which the rows have values; None means all. The rows have the
+    `static_values`.
     """
-    chosen = None if settings is None else settings.on_duplicate
-    return replace(statement, inserts=True, on_duplicate=chosen, incoming_columns=columns)
+    return replace(
+        statement,
+        inserts=True,
+        on_duplicate=None if settings is None else settings.on_duplicate,
+        incoming_columns=columns,
+        static_values=static_values,
+    )
 
 
 def _count(deleted: Iterable[DeletedRows]) -> int:

@@ -85,7 +85,7 @@ class Writing(OpenTable, RowMethods):
             if attempt:
                 self._log.pause(pause_before(attempt))
             try:
-                return self._append(data, settings, commit, unknown)
+                return self._append(data, settings, commit, unknown, may_repeat)
             except ConflictError:
                 planned = self._location.find(self._snapshot)
                 found = self._location.find(self._refresh())
@@ -149,10 +149,11 @@ class Writing(OpenTable, RowMethods):
         settings: WriteSettings | None,
         commit: CommitSettings | None,
         unknown: UnknownColumns,
+        may_repeat: bool,
     ) -> int:
         """Append rows once, and return the epoch."""
         check_settings(settings, commit, may_lease=True)
-        base = self._base_of_append(settings)
+        base = self._base_of_append(settings, may_repeat)
         if has_batch(commit, self._location.require(base)):
             return base.epoch
         rows = batches_of(data, arrow_schema(self._location.require(base).schema))
@@ -173,12 +174,18 @@ class Writing(OpenTable, RowMethods):
             return self._commit("statement", evaluate, commit)[0]
         return self._commit("append", evaluate, commit, settings, base, tries=1)[0]
 
-    def _base_of_append(self, settings: WriteSettings | None) -> Snapshot:
-        """Return the state that rows are appended to: the last one read, unless that is too old."""
+    def _base_of_append(self, settings: WriteSettings | None, may_repeat: bool) -> Snapshot:
+        """Return the state that rows are appended to: the last one read, unless that is too old.
+
+        If the append may be repeated, the commit itself tells whether that state is too old. Behind
+        a network, a look at it now spares the look of this commit, and of those that follow soon.
+        """
         base = self._snapshot
         table = self._location.require(base)
         leases = settings is not None and settings.lease_hours is not None
-        if leases or table.constraints or not self._log.reader.can_follow(base):
+        is_near = self._log.store.parallel == 1
+        follows = (may_repeat and is_near) or self._log.reader.can_follow(base)
+        if leases or table.constraints or not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files, and no job can lease an epoch
             # that was removed. Nor should rows be checked against a constraint that was dropped

@@ -209,10 +209,11 @@ def check_fields(schema: pa.Schema) -> None:
     deep, which names the column.
     """
     level = [(column, column) for column in _named(schema)]
-    for _ in range(NESTING_LIMIT):
-        level = [(column, child) for column, field in level for child in _children(field.type)]
-    if level:
-        raise nested_too_deep(level[0][0].name)
+    depth = 0
+    while level := [(column, child) for column, field in level for child in _children(field.type)]:
+        depth += 1
+        if depth == NESTING_LIMIT:
+            raise nested_too_deep(level[0][0].name)
 
 
 def _children(arrow: pa.DataType) -> list[pa.Field]:

@@ -120,4 +120,8 @@ ENCODINGS: Mapping[str, Encoding] = MappingProxyType({each.name: each for each i
 
 def encode(rows: Rows) -> Encoded:
     """Encode rows by the first encoding that applies to them."""
-    return next(filter(None, (each.encode(rows) for each in ENCODINGS.values())))
+    for each in ENCODINGS.values():
+        found = each.encode(rows)
+        if found is not None:
+            return found
+    raise AssertionError("The last encoding applies to all rows.")

@@ -55,7 +55,10 @@ from colonnade.tableformat.types.chosen_rows import chosen_rows
 
 
 class _Part:
-    """One column: its blocks so far, and where the bytes of blocks and filters are."""
+    """One column: its blocks so far, and where the bytes of blocks and filters are.
+
+    Its blocks take `length` bytes, and their filters `filter_length` bytes.
+    """
 
     def __init__(self, column: StoredColumn, *, has_filters: bool) -> None:
         self.column = column
@@ -67,14 +70,8 @@ class _Part:
         self.filters: list[bytes] = []
         self.spilled_filters: list[Spilled] = []
         self.index_file: ObjectWriter | None = None
-
-    @property
-    def length(self) -> int:
-        return sum(entry.length for entry in self.entries)
-
-    @property
-    def filter_length(self) -> int:
-        return sum(entry.filter_length for entry in self.entries)
+        self.length = 0
+        self.filter_length = 0
 
 
 class RowSetOutput:
@@ -173,6 +170,8 @@ class RowSetOutput:
             found = crc32c(bloom) if bloom else 0
             entry = replace(entry, filter_length=len(bloom), filter_crc32c=found)
         part.entries.append(entry)
+        part.length += entry.length
+        part.filter_length += entry.filter_length
         if not data:
             return
         part.waiting += data
