@@ -9,8 +9,8 @@
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
     turns.py                              the order of waiting writers
-    steps.py                              the steps of a commit, in one function
-    attempt.py  followed_head.py          what each step does, and what it has seen so far
+    attempt.py                            the steps of a commit, in one function, and what each does
+    followed_head.py                      the newest state that a commit has followed the log to
     next_epoch.py                         the epoch that the change becomes at its slot
     outcome.py                            committed, not committed, or unknown; and the errors
     landed.py  removals.py                is it in the log already? did a vacuum remove its objects?

@@ -1,15 +1,20 @@
-"""One commit of a change: what it has seen of the log, and what it has put there.
+"""Commit a change: the steps of the specification, in its order.
 
+    outcome = commit(change, base, writer)
+    match outcome:
+        case Committed(state, epoch): ...
+        case NotCommitted(error) | Unknown(error): raise error
+
+An `Attempt` holds what one commit has seen of the log, and what it has put there.
 Spec: docs/spec/epoch-log.md#commit
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.commit.change import Change
@@ -23,11 +28,13 @@ from colonnade.manifests.commit.landed import (
     find_sent,
     read_landed,
 )
-from colonnade.manifests.commit.next_epoch import fold_own, next_epoch
+from colonnade.manifests.commit.next_epoch import Made, fold_own, next_epoch
 from colonnade.manifests.commit.outcome import (
     Committed,
     NotCommitted,
     Outcome,
+    Sent,
+    SlotFreed,
     Unknown,
     not_sent,
     outpaced,
@@ -38,6 +45,7 @@ from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.removals import check_removals
 from colonnade.manifests.commit.spill import spill
+from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import is_freed
 from colonnade.manifests.epochs.slots import (
@@ -63,7 +71,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import DropDatabase, Txn
-from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.turn import Turn
@@ -85,29 +93,40 @@ class Writer:
     is_due: Callable[[int], bool]
 
 
-class SlotFreed(Exception):
-    """A commit has met a slot that was freed, so its epochs do not tell all that was committed."""
+def commit(change: Change, base: Snapshot, writer: Writer) -> Outcome:
+    """Make a change that was planned on `base` the next epoch, and say what is known of it then.
 
-
-class Sent(enum.Enum):
-    """What became of the epochs that a commit has put so far."""
-
-    NOTHING = enum.auto()
-    """Nothing was put."""
-
-    LOST = enum.auto()
-    """Each slot was seen to hold another epoch."""
-
-    OPEN = enum.auto()
-    """One of them may be in its slot, now or later."""
-
-
-class Made(NamedTuple):
-    """An epoch with the change, its bytes, and the state after it."""
-
-    epoch: Epoch
-    data: bytes
-    after: Snapshot
+    Costs as `Log.commit_change`. Raises no ColonnadeError: an error that ends the steps is a part
+    of the outcome.
+    """
+    attempt = Attempt(change, base, writer)
+    try:
+        # 1. Look.
+        attempt.look()
+        if has_landed(change, base):
+            return Committed(base)
+        attempt.begin()
+        for lost in range(writer.reader.limits.lost_slots):
+            if lost:
+                writer.pause(pause_s(lost))
+            with writer.reader.store.turn(MANIFEST) as turn:
+                # 2. Follow.
+                done = wait_for_turn(turn, partial(attempt.follow, turn))
+                if done is not None:
+                    attempt.make_durable(done)
+                else:
+                    # 3. Make.
+                    made = attempt.make()
+                    # 4. Put; 5. after another answer than CREATED, read the slot.
+                    done = attempt.put(made)
+            if done is not None:
+                return attempt.committed(done)
+        return attempt.outpaced()
+    except SlotFreed:
+        # 6. A slot was freed: look for the change in the epochs that can be read.
+        return attempt.search_after_removal()
+    except ColonnadeError as error:
+        return attempt.ended(error)
 
 
 class Attempt:

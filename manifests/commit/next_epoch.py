@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from colonnade.manifests.commit.conflicts import check_head
 from colonnade.manifests.commit.rebase.carried import Carried
@@ -43,6 +43,14 @@ RESOLVERS: tuple[Resolver, ...] = (
     filled,
 )
 """What is decided right before the slot, in this order: what costs nothing comes first."""
+
+
+class Made(NamedTuple):
+    """An epoch with the change, its bytes, and the state after it."""
+
+    epoch: Epoch
+    data: bytes
+    after: Snapshot
 
 
 def next_epoch(carried: Carried, head: Snapshot, clock: Clock, engine: str) -> Epoch:

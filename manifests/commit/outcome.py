@@ -5,6 +5,7 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,6 +15,23 @@ from colonnade.manifests.errors import ColonnadeError, CommitUnknownError, Confl
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.object_store import ObjectStore
+
+
+class SlotFreed(Exception):
+    """A commit has met a slot that was freed, so its epochs do not tell all that was committed."""
+
+
+class Sent(enum.Enum):
+    """What became of the epochs that a commit has put so far."""
+
+    NOTHING = enum.auto()
+    """Nothing was put."""
+
+    LOST = enum.auto()
+    """Each slot was seen to hold another epoch."""
+
+    OPEN = enum.auto()
+    """One of them may be in its slot, now or later."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def first_epoch(
         base=0,
         time_ms=max(0, clock_ms()),
         operation="create_database",
-        parameters=present_author().signed({}),
+        parameters=dict(present_author().signed({})),
         engine=engine or engine_name(),
         user=user_name(),
         ops=(

@@ -14,6 +14,7 @@ Spec: docs/spec/epoch-log.md#commit
 from __future__ import annotations
 
 import logging
+import random
 import time
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -23,7 +24,7 @@ from types import MappingProxyType
 
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.clock import now_ms
-from colonnade.manifests.commit.attempt import Writer
+from colonnade.manifests.commit.attempt import Writer, commit
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_change, check_expected
 from colonnade.manifests.commit.landed import find_sent, search
@@ -32,11 +33,15 @@ from colonnade.manifests.commit.outcome import Committed, Unknown, not_sent, per
 from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.commit.statics import with_static_values
-from colonnade.manifests.commit.steps import commit
 from colonnade.manifests.engine import Author, engine_name, present_author, working_for
 from colonnade.manifests.epochs.agreed import Agreement
 from colonnade.manifests.epochs.dating import Clock
-from colonnade.manifests.errors import ColonnadeError, NotFoundError
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+)
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
@@ -51,6 +56,18 @@ from colonnade.manifests.store.object_store import ObjectStore
 __all__ = ["Change", "Log", "create_database"]
 
 _log = logging.getLogger(__name__)
+
+TRIES = 10
+"""How often a statement is evaluated before its conflict is reported."""
+
+_FIRST_PAUSE_S = 0.01
+_LONGEST_PAUSE_S = 1.0
+
+
+def pause_before(attempt: int) -> float:
+    """Return the seconds to wait before a try after the first; random, to separate rivals."""
+    pause: float = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt)
+    return pause * random.uniform(0.5, 1.0)
 
 
 class Log:
@@ -145,6 +162,48 @@ class Log:
             return outcome.state, None
         after = self._late.adopt(outcome.state, outcome.epochs)
         return self._checkpoint_if_due(after), outcome.epoch
+
+    def commit_statement(
+        self,
+        base: Snapshot,
+        evaluate: Callable[[Snapshot], Change | Snapshot | None],
+        operation: str = "statement",
+        tries: int = TRIES,
+    ) -> tuple[Snapshot, Epoch | None]:
+        """Evaluate a statement on a state and commit it; after a conflict, again on the newest one.
+
+        It is also evaluated again when a vacuum has removed the state, or files of the statement,
+        meanwhile. `evaluate` returns None if the statement changes nothing, or a later state if it
+        changes nothing there. Returns the state after the statement, and its epoch. The epoch is
+        None when the statement changes nothing, and when its batch has landed before. `operation`
+        names the statement in errors. Raises ConflictError after `tries` with growing pauses, or at
+        once when the change expects an epoch. Raises whatever `evaluate` and `commit` raise.
+        """
+        for attempt in range(tries):
+            if attempt:
+                self.pause(pause_before(attempt))
+                base = self.reader.refresh(base)
+            last = attempt == tries - 1
+            try:
+                change = evaluate(base)
+            except CorruptionError:
+                try:
+                    with removals_are_conflicts(self.reader, operation, base):
+                        raise
+                except ConflictError:
+                    if last:
+                        raise
+                    continue
+            if change is None:
+                return base, None
+            if isinstance(change, Snapshot):
+                return change, None
+            try:
+                return self.commit_change(change, base)
+            except ConflictError:
+                if last or change.expect_epoch is not None:
+                    raise
+        raise AssertionError("unreachable")
 
     @property
     def _writer(self) -> Writer:

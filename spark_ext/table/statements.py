@@ -13,9 +13,9 @@ from pyspark.sql import Column, Row, SparkSession
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.log import TRIES, pause_before
 from colonnade.spark_ext.settings import CATALOG, TRANSACTION
 from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
-from colonnade.tableformat.statements.rerun import TRIES, pause_before
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.table import ArrowTable
 

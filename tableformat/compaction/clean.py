@@ -13,7 +13,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.ranges import evaluate_clean
-from colonnade.tableformat.statements.rerun import commit_statement
 
 
 def clean_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:
@@ -43,4 +42,4 @@ def _clean(log: Log, base: Snapshot, table: TableId, rowsets: frozenset[int] | N
             return None
         return make_change(statement, now, new_job_id())
 
-    return commit_statement(log, base, evaluate)[0]
+    return log.commit_statement(base, evaluate)[0]

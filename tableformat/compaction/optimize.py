@@ -12,7 +12,7 @@ from colonnade.manifests.compaction.picker import plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
 from colonnade.manifests.errors import ConflictError, InvalidInputError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.log import TRIES, Log, pause_before
 from colonnade.manifests.model.schema import type_text
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -28,7 +28,6 @@ from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import Order, check_names, column_of
 from colonnade.tableformat.scan.plan import rowset_filter
-from colonnade.tableformat.statements.rerun import TRIES, pause_before
 from colonnade.tableformat.statements.statement import short_texts
 
 

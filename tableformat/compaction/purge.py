@@ -15,7 +15,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.change import make_change
 from colonnade.tableformat.statements.expire import evaluate_drop, evaluate_expire
-from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import Statement
 
 
@@ -86,4 +85,4 @@ def _commit(
         statement = evaluate(now, cutoff_ms(log, state, now))
         return None if statement is None else make_change(statement, now, new_job_id())
 
-    return commit_statement(log, base, planned)[0]
+    return log.commit_statement(base, planned)[0]

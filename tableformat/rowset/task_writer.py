@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ import pyarrow as pa
 from colonnade.manifests.arrays.origins import RowOrigins, Rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.tableformat.progress import Advance
 
 _Writer = TypeVar("_Writer", bound="TaskWriter")
 
@@ -63,24 +62,6 @@ class TaskWriter(ABC):
     @abstractmethod
     def take_origins(self) -> list[Rows]:
         """Return the numbers of the rows of each RowSet that has ended since the last call."""
-
-    def write_all(
-        self,
-        batches: Iterable[pa.RecordBatch],
-        advance: Advance,
-        sources: RowSources | None,
-    ) -> tuple[RowSetEntry, ...]:
-        """Write all rows of a task, and close. `sources` gets the origins of the RowSets."""
-        found: list[RowOrigins] = []
-        for batch in batches:
-            self.write(batch, None if sources is None else sources.take(batch.num_rows))
-            found += map(RowOrigins.of, self.take_origins())
-            advance(batch.num_rows)
-        entries = self.close()
-        if sources is not None:
-            found += map(RowOrigins.of, self.take_origins())
-            sources.found = dict(zip((each.object for each in entries), found, strict=True))
-        return entries
 
     def abort(self) -> None:
         """Remove everything that this writer wrote. Requires that no commit of it was tried."""

@@ -12,7 +12,6 @@
     identity_guard.py  kept_identities.py   values of identity columns
     methods.py     the statements as methods, of a table and of a table in a transaction
     change.py      a statement becomes a change, which keeps what the table promises
-    rerun.py       evaluate, commit, and evaluate again after a conflict
     reported.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote
 

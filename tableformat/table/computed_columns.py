@@ -20,7 +20,6 @@ from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.columns.new_values import NewValues
-from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.types.input.column_types import GivenType, as_column
@@ -129,7 +128,7 @@ class ComputedColumns(OpenTable):
         )
         # Each stored row gets a value, so that the rows of range tombstones are named first.
         base = clean.clean_table(self._log, self._refresh(), self._state.id)
-        snapshot, epoch = commit_statement(self._log, base, partial(work.evaluate, self._log))
+        snapshot, epoch = self._log.commit_statement(base, partial(work.evaluate, self._log))
         counts = (epoch and epoch.metrics) or {}
         return RowCounts(self._see_committed(snapshot).epoch, **counts)
 

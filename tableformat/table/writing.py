@@ -11,6 +11,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.later import later
+from colonnade.manifests.log.log import TRIES, pause_before
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
@@ -19,7 +20,6 @@ from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.user_rows import HELD, batches_of, held_batches
 from colonnade.tableformat.statements.change import change_of
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
-from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
 from colonnade.tableformat.table.opened import OpenTable
@@ -274,7 +274,7 @@ class Writing(OpenTable, RowMethods):
             return change_of(statement, own, base, table, job_id, commit, ended=ended)
 
         first = self._refresh() if base is None else base
-        after, epoch = commit_statement(log, first, planned, operation, tries)
+        after, epoch = log.commit_statement(first, planned, operation, tries)
         after = self._see_committed(after)
         if epoch is not None and self._location.id is not None:
             self._see_committed(auto.compact_after(log, after, self._location.id))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pydantic import TypeAdapter
 
+from colonnade.manifests.arrays.origins import RowOrigins
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.later import later
@@ -83,8 +84,17 @@ def write_through(
     value than it is generated to have, or a constraint that does not hold; StoreError. After any
     error, also one of `batches`, the files written so far are removed.
     """
+    found: list[RowOrigins] = []
     with open_writer(store, steps.target, job_id, settings or WriteSettings()) as writer:
-        return writer.write_all(steps.run(batches), advance, sources)
+        for rows in steps.run(batches):
+            writer.write(rows, None if sources is None else sources.take(rows.num_rows))
+            found += map(RowOrigins.of, writer.take_origins())
+            advance(rows.num_rows)
+        entries = writer.close()
+        if sources is not None:
+            found += map(RowOrigins.of, writer.take_origins())
+            sources.found = dict(zip((each.object for each in entries), found, strict=True))
+    return entries
 
 
 def _draws(job: WriteJob, store: ObjectStore) -> Draws:

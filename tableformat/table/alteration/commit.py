@@ -13,7 +13,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddCheck, DropTable, Operation, RenameTable
 from colonnade.manifests.state.alterations import is_altered
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
@@ -79,7 +78,7 @@ def commit_alterations(
         with removals_are_conflicts(log.reader, planned, checked):
             change = evaluate(checked)
         return log.commit(change, checked)
-    return commit_statement(log, base, evaluate)[0]
+    return log.commit_statement(base, evaluate)[0]
 
 
 def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:

@@ -42,7 +42,6 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.rowset.deleted import read_deleted
-from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.design.restored_properties import restored_properties
 from colonnade.tableformat.table.epochs.history import RESTORE
 from colonnade.tableformat.table.epochs.restore_counts import restore_counts
@@ -122,7 +121,7 @@ def restore_database(
         with log.reader.removals_are_told(then.epoch):
             return _all_again(log, state, then, commit)
 
-    return commit_statement(log, base, evaluate)
+    return log.commit_statement(base, evaluate)
 
 
 def _all_again(log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings) -> Change | None:

@@ -27,7 +27,6 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.scan.user_rows import joined
-from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import has_batch
 from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -154,7 +153,7 @@ def evolve(
             fresh=True,
         )
 
-    return commit_statement(log, base, planned)[0]
+    return log.commit_statement(base, planned)[0]
 
 
 def _check_rows(

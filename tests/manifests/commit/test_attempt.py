@@ -8,10 +8,10 @@ from unittest import mock
 
 import pytest
 
-from colonnade.manifests.commit.attempt import Attempt, Made, Sent, SlotFreed
+from colonnade.manifests.commit.attempt import Attempt, commit
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.outcome import NotCommitted, Unknown
-from colonnade.manifests.commit.steps import commit
+from colonnade.manifests.commit.next_epoch import Made
+from colonnade.manifests.commit.outcome import NotCommitted, Sent, SlotFreed, Unknown
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.commit.attempt import commit
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.outcome import Committed, NotCommitted, Unknown
-from colonnade.manifests.commit.steps import commit
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
     ConflictError,

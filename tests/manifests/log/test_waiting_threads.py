@@ -120,7 +120,7 @@ def append_by_threads(stores: list[ObjectStore], base: Snapshot, times: int) -> 
         return changes
 
     with (
-        patch("colonnade.manifests.commit.steps.wait_for_turn", PATIENT),
+        patch("colonnade.manifests.commit.attempt.wait_for_turn", PATIENT),
         ThreadPoolExecutor(len(stores)) as pool,
     ):
         return [each for changes in pool.map(work, stores) for each in changes]
@@ -135,7 +135,7 @@ def commit_while_waiting(
     """Commit changes in a thread each. All of them wait until `meanwhile` was called."""
     order = store._turns._known()
     with (
-        patch("colonnade.manifests.commit.steps.wait_for_turn", PATIENT),
+        patch("colonnade.manifests.commit.attempt.wait_for_turn", PATIENT),
         ThreadPoolExecutor(len(changes)) as pool,
         store.turn(MANIFEST) as turn,
     ):
@@ -165,7 +165,7 @@ def test_threads_of_one_process_lose_no_slot_to_each_other_in_a_bucket(minio: Mi
     stores: list[ObjectStore] = [S3Store(url, minio.options()) for _ in range(8)]
     base = with_orders(stores[0], make_log(stores[0]))
     lost = Mock(wraps=pause_s)
-    with patch("colonnade.manifests.commit.steps.pause_s", lost):
+    with patch("colonnade.manifests.commit.attempt.pause_s", lost):
         changes = append_by_threads(stores, base, 5)
     found = committed(stores[0])
     assert [found[each.transaction] for each in changes] == [1] * 40

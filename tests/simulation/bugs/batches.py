@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from colonnade.manifests.commit import attempt, steps
+from colonnade.manifests.commit import attempt
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.ids import TableId
@@ -37,7 +37,7 @@ def _is_known_by_id(change: Change, head: Snapshot) -> bool:
 @contextmanager
 def _looks_by_id() -> Iterator[None]:
     with ExitStack() as stack:
-        for module in (commit, steps, attempt):
+        for module in (commit, attempt):
             stack.enter_context(patch.object(module, "has_landed", _is_known_by_id))
         yield
 

@@ -12,10 +12,9 @@ import pytest
 
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError
 from colonnade.manifests.limits import LIMITS
-from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.log import TRIES, Log, create_database
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat.statements.rerun import TRIES
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.settings import CommitSettings
