@@ -1,0 +1,70 @@
+"""The page about a commit names the modules that a call goes through, in tables."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from tests.test_layers import ROOT
+
+PAGE = (ROOT / "docs" / "a-commit.md").read_text()
+MODULE = re.compile(r"`((?:manifests|tableformat)/[a-z_/]+\.py)`")
+SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), ("item", pa.string())])
+
+
+def named(beginning: str) -> set[str]:
+    """The modules in the first table after some words of the page."""
+    table = re.search(r"(?:^\|.*\n)+", PAGE[PAGE.index(beginning) :], re.MULTILINE)
+    assert table is not None
+    return set(MODULE.findall(table[0]))
+
+
+def visited(call: Callable[[], object]) -> set[str]:
+    """The modules of the project whose functions a call runs."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            found.add(frame.f_code.co_filename.rpartition("/colonnade/")[2])
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def rows(*ids: int) -> pa.Table:
+    return pa.table({"id": [*ids], "item": [f"item {each}" for each in ids]}, SCHEMA)
+
+
+APPEND = named("### Its modules")
+
+
+@pytest.mark.parametrize(
+    ("modules", "call"),
+    [
+        (APPEND, lambda table: table.append(rows(20))),
+        (named("`orders.scan("), lambda table: table.scan(["item"], "id > 1").to_arrow()),
+        (
+            named("`orders.upsert(") | APPEND - {"tableformat/statements/append.py"},
+            lambda table: table.upsert(rows(1, 20)),
+        ),
+    ],
+)
+def test_a_call_goes_through_each_module_that_the_page_names(
+    tmp_path: Path, modules: set[str], call: Callable[[colonnade.ArrowTable], object]
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA, primary_key=["id"])
+    table.append(rows(*range(10)))
+    assert len(modules) > 5
+    assert modules <= visited(lambda: call(table))
