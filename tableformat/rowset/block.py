@@ -135,11 +135,13 @@ def _read_stream(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn
     return batch.column(0)
 
 
-@lru_cache(maxsize=4096)
 def _is_stream_of(column: StoredColumn, encoding: str, found: pa.Schema) -> bool:
     """Return whether a block of a column may have a stream of this schema."""
-    if found in _schemas(column, encoding):
-        return True
+    return found in _schemas(column, encoding) or _is_nested_form(column, encoding, found)
+
+
+@lru_cache(maxsize=4096)
+def _is_nested_form(column: StoredColumn, encoding: str, found: pa.Schema) -> bool:
     if column.nested is None or encoding != plain.NAME or found.names != [str(column.id)]:
         return False
     return is_form(found.field(0).type, column.nested)
