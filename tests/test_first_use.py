@@ -61,7 +61,7 @@ UNUSED = (
         for each in (
             *("compaction.run", "partition.writer", "repair", "scan.ordered"),
             *("statements.delete", "statements.keyed.upsert", "statements.update"),
-            *("table.alteration", "table.restore", "table.transaction", "verify.run"),
+            *("table.alteration", "table.epochs.restore", "table.transaction", "verify.run"),
         )
     ),
 )
