@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import colonnade
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.state.snapshot import as_written
@@ -159,3 +162,26 @@ def test_a_column_that_a_rowset_lacks_has_its_initial_value_in_every_row(
     late = schema.fields[0].model_copy(update={"id": 9, "name": "late", "initial": initial})
     reader = RowSetReader(store, View.written("t/"), as_written(entry))
     assert len(hidden_rows(reader, [between(late, 5, 7)])) == rows
+
+
+def test_the_example_of_the_header_of_views_holds(tmp_path: Path) -> None:
+    instant = pa.timestamp("us", "UTC")
+    noon = datetime(2026, 1, 30, 12, tzinfo=timezone.utc)
+    table = colonnade.create(
+        tmp_path / "t",
+        pa.schema([pa.field("id", pa.int64(), nullable=False), ("ts", instant)]),
+        sort_key=["id"],
+        properties={"ttl": "1 hour", "ttl.column": "ts"},
+    )
+    lives, expired = noon - timedelta(minutes=30), noon - timedelta(hours=2)
+    for ids, times in ([1, 2], [lives, lives]), ([3, 95], [expired, lives]):
+        table.append(pa.table({"id": ids, "ts": pa.array(times, instant)}))
+    table.delete_range("id > 90")
+    table.refresh()
+    view = table._log.rowsets.view(table._state, None, int(noon.timestamp() * 1000))
+    assert [each.id for each in view.rowsets] == [0, 1]
+    [(rowset, regions)] = view.hidden.items()
+    assert rowset == 1
+    hidden = [(each.column, each.low, each.high) for region in regions for each in region.intervals]
+    eleven = int((noon - timedelta(hours=1)).timestamp()) * 1_000_000
+    assert hidden == [(1, "i:90", None), (2, None, f"i:{eleven}")]

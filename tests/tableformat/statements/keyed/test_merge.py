@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from colonnade.manifests.arrays.origins import NEW
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.model.columns.properties import by_id
 from colonnade.manifests.state.view import View
@@ -37,6 +38,14 @@ def test_keys_of_the_table_come_first_and_then_new_keys_as_they_arrived() -> Non
     assert found.matched == 2
     assert [row["id"] for part in found.updated() for row in part.to_pylist()] == [1, 3]
     assert [row["id"] for part in found.inserted() for row in part.to_pylist()] == [9, 8]
+
+
+def test_the_example_of_the_header_holds() -> None:
+    found = matched(rows(9, 3, 9).drop_columns(["flag"]))
+    assert (found.existing, found.keys.tolist()) == (1, [0, 1, 0, 1])
+    assert found.origins.tolist() == [3, NEW]
+    assert [row["id"] for part in found.updated() for row in part.to_pylist()] == [3]
+    assert [row["id"] for part in found.inserted() for row in part.to_pylist()] == [9]
 
 
 def test_rows_of_the_table_are_not_read_where_whole_rows_replace_them() -> None:
