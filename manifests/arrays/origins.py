@@ -150,12 +150,6 @@ class RowOrigins:
             return cls(len(origins), origins.tobytes(), plain=True)
         return cls(len(origins), encode_origins([origins]))
 
-    def encoded(self) -> bytes | None:
-        """Return encoded origins; None if all rows are new."""
-        if self.data is None or not self.plain:
-            return self.data
-        return encode_origins([np.frombuffer(self.data, np.int64)])
-
     def array(self) -> Rows:
         """Return the number of each row; `NEW` stands for a new row. Raises ValueError."""
         if self.data is None:
