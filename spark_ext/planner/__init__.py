@@ -1,7 +1,7 @@
 """The planner: a Python process beside Spark's driver that plans and commits for the Java half.
 
 `python -m colonnade.spark_ext.planner` answers requests until its input ends. Operations are
-functions from a request to its reply, which modules list in `OPS`.
+functions from a request to its reply, marked by `@operation`.
 
     messages/               requests and replies, which the jar has as records
     state/                  what it keeps between requests: options, transactions, snapshots

@@ -8,7 +8,7 @@ from typing import Any
 
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.catalog import databases, evolution, names, removal
-from colonnade.spark_ext.planner.messages.base import Operation, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Operation, operation, operations_of
 from colonnade.spark_ext.planner.messages.procedures import Describe, Description
 from colonnade.spark_ext.planner.outdated import unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name as procedures
@@ -33,27 +33,11 @@ def describe(_: Describe) -> Description:
     return Description(version=VERSION, protocol=PROTOCOL, pid=os.getpid(), python=sys.executable)
 
 
+_KNOWN = operations_of(databases, evolution, names, identity, metadata, procedures, removal)
+_READING = operations_of(column_updates, deletes, expiry, fills, load, merging, reads, rows, writes)
+
 OPS: dict[str, Operation[Any, Any]] = {
-    **by_name(describe),
-    **databases.OPS,
-    **evolution.OPS,
-    **names.OPS,
-    **identity.OPS,
-    **metadata.OPS,
-    **procedures.OPS,
-    **removal.OPS,
-    **{
-        name: unless_outdated(op)
-        for name, op in {
-            **column_updates.OPS,
-            **deletes.OPS,
-            **expiry.OPS,
-            **fills.OPS,
-            **load.OPS,
-            **merging.OPS,
-            **reads.OPS,
-            **rows.OPS,
-            **writes.OPS,
-        }.items()
-    },
+    describe.name: describe,
+    **_KNOWN,
+    **{name: unless_outdated(each) for name, each in _READING.items()},
 }

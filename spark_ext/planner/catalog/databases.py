@@ -22,7 +22,7 @@ from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.spark_ext.options import storage_of
 from colonnade.spark_ext.planner.catalog.alterations import alterations
-from colonnade.spark_ext.planner.messages.base import Answer, Done, Names, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Answer, Done, Names, operation
 from colonnade.spark_ext.planner.messages.catalog import (
     AlterTable,
     CreateDatabase,
@@ -191,17 +191,3 @@ def _folders(store: ObjectStore) -> list[str]:
         raise InvalidInputError(f"{store.url} cannot be a warehouse; give a folder or a bucket.")
     names = os.listdir(store.url) if os.path.isdir(store.url) else []
     return [name for name in names if os.path.isdir(f"{store.url}/{name}")]
-
-
-OPS = by_name(
-    names_url,
-    list_databases,
-    database_exists,
-    create_database,
-    drop_database,
-    list_tables,
-    table_exists,
-    drop_table,
-    rename_table,
-    alter_table,
-)

@@ -10,7 +10,7 @@ from colonnade.manifests.model.columns.widening import evolved_type
 from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.clauses.asked_columns import column_of
 from colonnade.spark_ext.planner.clauses.brought_columns import wanted_columns
-from colonnade.spark_ext.planner.messages.base import Answer, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Answer, operation
 from colonnade.spark_ext.planner.messages.catalog import Columns, ColumnsForRows, MayWiden
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -39,6 +39,3 @@ def may_widen(request: MayWiden) -> Answer:
     """Say no where the column need not widen, too."""
     own, given = (column_of("c", each).type for each in (request.own, request.given))
     return Answer(yes=evolved_type(own, given) is not None)
-
-
-OPS = by_name(columns_for_rows, may_widen)

@@ -15,7 +15,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.planner.catalog.databases import databases_in
-from colonnade.spark_ext.planner.messages.base import Name, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Name, operation
 from colonnade.spark_ext.planner.messages.catalog import DatabaseInItsCase, TableInItsCase
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
@@ -64,6 +64,3 @@ def _in_its_case(name: str, names: Iterable[str]) -> str:
             f"Name {name!r} could be any of {', '.join(found)}; write the name as it is."
         )
     return found[0]
-
-
-OPS = by_name(database_in_its_case, table_in_its_case)

@@ -13,7 +13,7 @@ from colonnade.manifests.log.dropping import drop_lone_table
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import LocalStore
 from colonnade.spark_ext.planner.catalog.databases import drop_at
-from colonnade.spark_ext.planner.messages.base import Answer, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Answer, operation
 from colonnade.spark_ext.planner.messages.catalog import RemoveTable
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -40,6 +40,3 @@ def remove_table(request: RemoveTable) -> Answer:
             location.find(look())
     drop_lone_table(log)
     return Answer(yes=True)
-
-
-OPS = by_name(remove_table)

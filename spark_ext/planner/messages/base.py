@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, ValidationError
@@ -114,6 +115,7 @@ def operation(function: Callable[[_Request], _Reply]) -> Operation[_Request, _Re
     return Operation(request, reply, function)
 
 
-def by_name(*operations: Operation[Any, Any]) -> dict[str, Operation[Any, Any]]:
-    """Return operations by their names in the protocol."""
-    return {each.name: each for each in operations}
+def operations_of(*modules: ModuleType) -> dict[str, Operation[Any, Any]]:
+    """Return the operations in modules by their names in the protocol."""
+    found = (each for module in modules for each in vars(module).values())
+    return {each.name: each for each in found if isinstance(each, Operation)}

@@ -51,7 +51,7 @@ class Layout(Message):
 
 
 class Constraint(Message):
-    """A CHECK constraint, and the columns that its condition reads."""
+    """A CHECK constraint, and the columns that the condition of a new one reads."""
 
     name: str
     condition: str
@@ -105,13 +105,6 @@ class Told(Message):
     matched: tuple[Clause, ...] = ()
     not_matched: tuple[Clause, ...] = ()
     not_matched_by_source: tuple[Clause, ...] = ()
-
-
-class LoadedConstraint(Message):
-    """A constraint of a table that was loaded."""
-
-    name: str
-    condition: str
 
 
 class Design(Message):

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from colonnade.spark_ext.planner.messages.base import Message, Question
 from colonnade.spark_ext.planner.messages.clauses import (
+    Constraint,
     Generated,
     Identity,
     LayoutField,
-    LoadedConstraint,
     OrderField,
     Tree,
 )
@@ -53,7 +53,7 @@ class LoadedTable(Message):
     comment: str | None
     sort_key: tuple[OrderField, ...]
     partitioning: tuple[LayoutField, ...]
-    constraints: tuple[LoadedConstraint, ...]
+    constraints: tuple[Constraint, ...]
 
 
 class CheckOptions(Question):

@@ -13,14 +13,13 @@ from colonnade.spark_ext.planner.messages.views import NamedView
 class Update(Message):
     """An UPDATE or MERGE whose columns may be replaced.
 
-    It has the `job` and `database` of the planned write, the `seen` view that it reads, whether its
-    changed rows are `counted`, the names of the `columns` that it sets, the number of columns that
-    it `reads` for a count, and the `filters` of its scan, or None. `least` is the text of a size
-    that takes the place of those in `column_updates.py`, or None.
+    It has the `job` of the planned write, the `seen` view that it reads, whether its changed rows
+    are `counted`, the names of the `columns` that it sets, the number of columns that it `reads`
+    for a count, and the `filters` of its scan, or None. `least` is the text of a size that takes
+    the place of those in `column_updates.py`, or None.
     """
 
     job: str
-    database: str
     seen: NamedView
     counted: bool
     columns: tuple[str, ...]

@@ -24,7 +24,7 @@ from colonnade.spark_ext.answer_rows import (
 )
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.planner.messages import procedures as messages
-from colonnade.spark_ext.planner.messages.base import Rows, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Rows, operation
 from colonnade.spark_ext.planner.messages.procedures import (
     CallProcedure,
     ListProcedures,
@@ -320,5 +320,3 @@ PROCEDURES = {
         "Returns what compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction
     ),
 }
-
-OPS = by_name(list_procedures, call_procedure)

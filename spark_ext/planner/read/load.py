@@ -18,8 +18,8 @@ from colonnade.spark_ext.planner.clauses.identity_columns import described_ident
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.clauses.sort_keys import described_order
 from colonnade.spark_ext.planner.clauses.static_columns import static_properties
-from colonnade.spark_ext.planner.messages.base import by_name, operation
-from colonnade.spark_ext.planner.messages.clauses import LoadedConstraint
+from colonnade.spark_ext.planner.messages.base import operation
+from colonnade.spark_ext.planner.messages.clauses import Constraint
 from colonnade.spark_ext.planner.messages.queries import CheckOptions, Load, LoadedTable, StatedRead
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
@@ -92,7 +92,7 @@ def _described(table: TableState, shown: TableState) -> dict[str, Any]:
         "sort_key": described_order(table.sort_key, table.schema),
         "partitioning": described_layout(table.partition_fields, table.schema),
         "constraints": [
-            LoadedConstraint(name=each.name, condition=each.text(shown.schema))
+            Constraint(name=each.name, condition=each.text(shown.schema))
             for each in table.constraints
         ],
     }
@@ -146,6 +146,3 @@ def require_statics(table: TableState) -> TableState:
             f"Table {table.name!r} has no static columns, so there are no static values."
         )
     return table.statics
-
-
-OPS = by_name(load, check_options)

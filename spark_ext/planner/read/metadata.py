@@ -17,7 +17,7 @@ from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
-from colonnade.spark_ext.planner.messages.base import Names, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Names, operation
 from colonnade.spark_ext.planner.messages.queries import Metadata, MetadataNames, MetadataRows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
@@ -180,5 +180,3 @@ TABLES: dict[str, tuple[str, Callable[[ArrowTable], Iterator[Row]]]] = {
     "columns": (COLUMNS_SCHEMA, _columns),
     "properties": (PROPERTIES_SCHEMA, _properties),
 }
-
-OPS = by_name(metadata, metadata_names)

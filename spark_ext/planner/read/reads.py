@@ -29,7 +29,7 @@ from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
 from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.clauses.sort_keys import described_order
-from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.clauses import OrderField
 from colonnade.spark_ext.planner.messages.queries import (
     Aggregate,
@@ -303,6 +303,3 @@ def _extreme(bounds: Sequence[str | None], best: Callable[..., Any], tag: str) -
         return None
     values = (decode_bound(bound, tag) for bound in bounds if bound is not None)
     return encode_bound(best(values), tag)
-
-
-OPS = by_name(filters, scan, aggregate, list_partitions)

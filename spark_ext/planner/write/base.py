@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from colonnade.manifests.errors import ConflictError, NotFoundError
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
+from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
 from colonnade.spark_ext.planner.clauses.constraints import require_checked
 from colonnade.spark_ext.planner.messages.views import NamedView
+from colonnade.spark_ext.planner.messages.writes import ColumnsGiven, ExpiringRows, MergeByKey
 from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.write.column_changes import ColumnChanges
@@ -36,11 +39,26 @@ def base_of(
         return location, read_base(location, SNAPSHOTS.log(location.store))
 
 
+def analyzed(
+    request: ColumnsGiven | MergeByKey | ExpiringRows,
+) -> tuple[SparkWriteOptions, Location, Snapshot, TableState]:
+    """Return what a write that Spark analyzes has: options, location, base, and the table.
+
+    The table has the columns that its rows bring, too. Raises the errors of `base_of`, and
+    InvalidInputError for wrong options.
+    """
+    options = parse_write_options({**request.options, "path": request.path})
+    location, base = base_of(place(options.path, options.storage), request.seen)
+    state, _ = evolved(location, base, request.seen)
+    assert base is not None  # the statement has read the table
+    assert state is not None
+    return options, location, base, location.require(state)
+
+
 def require_seen(path: StoreAddress, seen: NamedView) -> tuple[Location, Snapshot]:
     """Return the location of `path` and its newest known state, if it has the table in `seen`.
 
-    Raises ConflictError if
-    the table has been dropped, or if another table now has its name.
+    Raises ConflictError if the table has been dropped, or if another table now has its name.
     """
     try:
         # The statement has just looked. The commit compares itself with all later epochs.

@@ -21,7 +21,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
-from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.rewrites import (
     ChooseColumns,
     ChosenColumns,
@@ -83,7 +83,7 @@ class _Update(NamedTuple):
         """
         job = job_of(asked.job)
         log = SNAPSHOTS.log(open_store(job.address))
-        base = SNAPSHOTS.at(job.address, asked.database, job.base)
+        base = SNAPSHOTS.at(job.address, asked.seen.database, job.base)
         table = job.columns.preview(log, base).tables[TableId(job.target.table)]
         fields = tuple(table.schema.field(name) for name in asked.columns)
         ids = [field.id for field in fields]
@@ -178,6 +178,3 @@ def _least(asked: Update) -> int:
             f"spark.colonnade.replaceColumnsBytes is {text!r}, which is not a size;"
             " set it to a number of bytes such as 32m."
         ) from None
-
-
-OPS = by_name(updated_rowsets, choose_columns)

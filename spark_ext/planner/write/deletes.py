@@ -13,7 +13,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.options import truth
 from colonnade.spark_ext.planner.clauses.filters import exact_predicate
-from colonnade.spark_ext.planner.messages.base import Answer, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Answer, operation
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.messages.writes import CanDelete, Committed, DeleteWhere, PlanWrite
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
@@ -83,6 +83,3 @@ def _is_whole(view: NamedView, table: TableState, where: Predicate) -> bool:
     log = Log(open_store(place_of(view)))
     some, others = judge(log.rowsets.view(table, rowset_filter(table, where), view.now), where)
     return not (some & others).any()
-
-
-OPS = by_name(can_delete, delete_where)

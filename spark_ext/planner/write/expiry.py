@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.options import parse_write_options
-from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.writes import Expiring, ExpiringRows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
-from colonnade.spark_ext.planner.state.storage import place
-from colonnade.spark_ext.planner.write.base import base_of, evolved
+from colonnade.spark_ext.planner.write.base import analyzed
 from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.job import WriteJob
 
@@ -22,12 +20,7 @@ from colonnade.tableformat.write.job import WriteJob
 @operation
 def expiring_rows(request: ExpiringRows) -> Expiring:
     """Raise the errors of `expiry_of`."""
-    options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen)
-    state, _ = evolved(location, base, request.seen)
-    assert state is not None  # the statement has read the table
-    assert base is not None  # only columns make a state of a base
-    table = location.require(state)
+    options, location, base, table = analyzed(request)
     time = SNAPSHOTS.statement_time(location.store, base, table, request.seen)
     expires = expiry_of(table, options.settings, time.present_ms)
     assert expires is not None  # the rule asks only where the option is given
@@ -52,6 +45,3 @@ def require_expiring(job: WriteJob, filled: Collection[str] | None) -> None:
         "Option ttl needs the jar and its extension, which colonnade.configure(builder) adds to a"
         " session."
     )
-
-
-OPS = by_name(expiring_rows)

@@ -15,7 +15,7 @@ from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.rewrites import (
     AskedRowSet,
     CommitFill,
@@ -130,6 +130,3 @@ def asked_rowsets(log: Log, view: View) -> tuple[AskedRowSet, ...]:
     return tuple(
         AskedRowSet(id=each["id"], task=json.dumps(each)) for each in task_rowsets(log.store, view)
     )
-
-
-OPS = by_name(plan_fill, commit_fill)

@@ -23,7 +23,7 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.planner.messages.base import Done, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Done, operation
 from colonnade.spark_ext.planner.messages.writes import DrawIdentity, Drawn, NoteIdentity
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
@@ -201,6 +201,3 @@ def _begin(job: WriteJob) -> Draws:
     if table in log.reader.read_head().tables:
         return draws_at(log, table, transaction.job_id)
     return OwnDraws(own)
-
-
-OPS = by_name(draw_identity, note_identity)

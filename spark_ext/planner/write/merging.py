@@ -16,12 +16,11 @@ from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
-from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.clauses import UserColumns
 from colonnade.spark_ext.planner.messages.writes import AnalyzedRows, ColumnsGiven, MergeByKey
-from colonnade.spark_ext.planner.state.storage import place
-from colonnade.spark_ext.planner.write.base import base_of, evolved
+from colonnade.spark_ext.planner.write.base import analyzed
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.keys.policy import merges, policy_of
 from colonnade.tableformat.keys.static_parts import stored_table
@@ -47,11 +46,7 @@ eighth of that.
 @operation
 def columns_given(request: ColumnsGiven) -> AnalyzedRows:
     """Raise the errors of `incoming_columns`."""
-    options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen)
-    state, _ = evolved(location, base, request.seen)
-    assert state is not None  # the statement has read the table
-    table = location.require(state)
+    options, _, _, table = analyzed(request)
     own = stored_table(table)
     if not merges(own, options.settings.on_duplicate):
         return AnalyzedRows()
@@ -70,14 +65,13 @@ def columns_given(request: ColumnsGiven) -> AnalyzedRows:
 def merge_by_key(request: MergeByKey) -> AnalyzedRows:
     """Raise InvalidInputError if `most` is not a size."""
     most = _most_bytes(request.most)
-    options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen)
-    assert base is not None  # the statement has read the table
-    table, names = location.require(base), request.names
+    if request.seen.evolving is not None:
+        return AnalyzedRows()
+    options, _, _, table = analyzed(request)
+    names = request.names
     sets_all = len(names) == len(table.schema.fields)
     joins = (
         request.bytes > (most if sets_all else most // 8)
-        or request.seen.evolving is not None
         or options.settings.ttl is not None
         or not _may_merge_by_key(table, request.keys, names)
     )
@@ -168,6 +162,3 @@ def _merges_as(table: TableState, job: WriteJob, given: UserColumns) -> bool:
     if bool(table.constraints) != given.checked:
         return False
     return _may_merge_by_key(table, given.keys or (), given.columns or ())
-
-
-OPS = by_name(columns_given, merge_by_key)

@@ -16,7 +16,7 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
-from colonnade.spark_ext.planner.messages.base import by_name, operation
+from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.clauses import Tree
 from colonnade.spark_ext.planner.messages.writes import (
     Commit,
@@ -123,6 +123,3 @@ def _planned(request: Commit) -> tuple[WriteJob, Snapshot]:
     job = job_of(request.job)
     assert request.database is not None  # a statement that changes rows creates no database
     return job, SNAPSHOTS.at(job.address, request.database, job.base)
-
-
-OPS = by_name(commit_rows, commit_overwrite)

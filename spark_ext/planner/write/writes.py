@@ -27,7 +27,7 @@ from colonnade.spark_ext.planner.clauses.identity_columns import require_fillabl
 from colonnade.spark_ext.planner.clauses.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by, described_order
 from colonnade.spark_ext.planner.clauses.static_columns import PARTITION_KEY, STATIC
-from colonnade.spark_ext.planner.messages.base import Done, by_name, operation
+from colonnade.spark_ext.planner.messages.base import Done, operation
 from colonnade.spark_ext.planner.messages.clauses import Design, Layout
 from colonnade.spark_ext.planner.messages.writes import (
     CheckWriteOptions,
@@ -265,6 +265,3 @@ def table_design(design: Design) -> TableDesign:
         comment=design.comment,
     )
     return TableDesign(spec, design.replace)
-
-
-OPS = by_name(check_write_options, refuse_table_options, plan_write, commit_write)

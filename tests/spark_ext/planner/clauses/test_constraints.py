@@ -42,7 +42,7 @@ def plan(table: colonnade.ArrowTable) -> dict[str, Any]:
 
 def test_spark_is_told_the_constraints(table: colonnade.ArrowTable) -> None:
     loaded = load({"path": table.path, "options": {}})
-    assert loaded["constraints"] == [{"name": "first", "condition": "id > 0"}]
+    assert loaded["constraints"] == [{"name": "first", "condition": "id > 0", "columns": []}]
 
 
 def test_rows_that_were_planned_before_a_constraint_are_not_committed(

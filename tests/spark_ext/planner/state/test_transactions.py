@@ -54,9 +54,9 @@ def test_operations_that_do_not_belong_to_a_transaction_are_refused_within_it(
     writes.commit_write(written(planned(tmp_path / "b")))
     change = {"kind": "set_properties", "set": {"x": "y"}, "remove": []}
     others: list[tuple[Callable[[dict[str, Any]], Any], dict[str, Any]]] = [
-        (databases.OPS["create_database"], {"path": str(tmp_path / "c")}),
-        (databases.OPS["drop_database"], {"path": str(tmp_path / "b"), "cascade": True}),
-        (databases.OPS["alter_table"], {"path": str(tmp_path / "b"), "changes": [change]}),
+        (databases.create_database, {"path": str(tmp_path / "c")}),
+        (databases.drop_database, {"path": str(tmp_path / "b"), "cascade": True}),
+        (databases.alter_table, {"path": str(tmp_path / "b"), "changes": [change]}),
         (PROCEDURES["set_partitioning"].run, {"table": str(tmp_path / "b"), "fields": "id"}),
     ]
     id_ = TRANSACTIONS.begin(locate_existing(tmp_path / "a"), CommitSettings())

@@ -60,7 +60,6 @@ class Update:
         plan = planned(path, columns=schema, seen=state["view"], filled=["copy"])
         self.args: dict[str, Any] = {
             "job": plan["job"],
-            "database": plan["database"],
             "seen": state["view"],
             "counted": True,
             "columns": list(columns or ("n",)),
@@ -90,7 +89,8 @@ class Update:
             "reports": [self._write(each, least) for each in rowsets],
         }
         assert epoch == self.args["seen"]["epoch"]
-        said = {name: self.args[name] for name in ("job", "database", "filters")}
+        said = {name: self.args[name] for name in ("job", "filters")}
+        said["database"] = self.args["seen"]["database"]
         return rows.commit_rows(
             {**said, "messages": [], "kind": "update", "keys": None, "columns": columns}
         )

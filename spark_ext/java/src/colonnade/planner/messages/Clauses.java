@@ -33,7 +33,7 @@ public final class Clauses {
    */
   public record Layout(List<LayoutField> partitioning, List<List<String>> clusterBy) {}
 
-  /** A CHECK constraint, and the columns that its condition reads. */
+  /** A CHECK constraint, and the columns that the condition of a new one reads. */
   public record Constraint(String name, String condition, List<String> columns) {}
 
   /** What an identity column states. */
@@ -54,9 +54,6 @@ public final class Clauses {
       @Nullable String where, @Nullable String on, @Nullable String set,
       List<Clause> matched, List<Clause> notMatched,
       List<Clause> notMatchedBySource) {}
-
-  /** A constraint of a table that was loaded. */
-  public record LoadedConstraint(String name, String condition) {}
 
   /** A table that a statement creates, from the columns of its Spark {@code schema}. */
   public record Design(

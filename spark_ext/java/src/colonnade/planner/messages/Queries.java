@@ -26,7 +26,7 @@ public final class Queries {
       Map<String, Clauses.Identity> identities, List<Clauses.Generated> generated,
       List<String> statics, List<String> partitionKey, Map<String, String> properties,
       @Nullable String comment, List<Clauses.OrderField> sortKey,
-      List<Clauses.LayoutField> partitioning, List<Clauses.LoadedConstraint> constraints) {}
+      List<Clauses.LayoutField> partitioning, List<Clauses.Constraint> constraints) {}
 
   /** Parse the options of a read, and refuse wrong ones before any table is opened. */
   public record CheckOptions(Map<String, String> options) implements Question<StatedRead> {}

@@ -13,8 +13,8 @@ public final class Rewrites {
 
   /** An UPDATE or MERGE whose columns may be replaced. */
   public record Update(
-      String job, String database, Views.NamedView seen, boolean counted, List<String> columns,
-      long reads, @Nullable List<Clauses.Tree> filters, @Nullable String least) {}
+      String job, Views.NamedView seen, boolean counted, List<String> columns, long reads,
+      @Nullable List<Clauses.Tree> filters, @Nullable String least) {}
 
   /** Ask for the ids of the RowSets whose changed rows are to be counted. */
   public record UpdatedRowsets(Update update) implements Question<RowSetIds> {}

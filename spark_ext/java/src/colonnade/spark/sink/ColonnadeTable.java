@@ -316,7 +316,7 @@ public class ColonnadeTable extends TableAtEpoch
       return new ColonnadeScanBuilder(this);
     }
     // What the table was loaded with came from the very same options.
-    boolean here = ReadOptions.check(given).areOf(loaded());
+    boolean here = ReadOptions.areOf(loaded(), given);
     return new ColonnadeScanBuilder(here ? this : at(given));
   }
 

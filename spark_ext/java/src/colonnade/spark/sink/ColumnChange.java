@@ -76,7 +76,6 @@ final class ColumnChange {
     Update update =
         new Update(
             planned.job(),
-            planned.database(),
             change.table().view(),
             !columns.isOfAllRows(),
             columns.names(),

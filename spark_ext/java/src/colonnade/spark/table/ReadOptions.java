@@ -8,14 +8,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/**
- * The options of a read, as the planner understands them.
- *
- * @param pinned whether they name an epoch or a time
- * @param schemaEpoch whether they name the epoch of the columns
- * @param seenAt whether they name the time at which the table is seen
- */
-public record ReadOptions(String path, boolean pinned, boolean schemaEpoch, boolean seenAt) {
+/** The options of a read. */
+public final class ReadOptions {
   /** The option that names the epoch whose columns a read has. */
   private static final String SCHEMA_EPOCH = "schemaEpoch";
 
@@ -28,22 +22,22 @@ public record ReadOptions(String path, boolean pinned, boolean schemaEpoch, bool
   /** The prefix of options for the store of the table. */
   private static final String STORAGE = "storage.";
 
-  /** Reads the options; refuses unknown ones and those that contradict each other. */
-  public static ReadOptions check(Map<String, String> options) {
+  private ReadOptions() {}
+
+  /** Reads options; refuses unknown ones and those that contradict each other. */
+  public static StatedRead check(Map<String, String> options) {
     String path = options.get("path");
-    if (options.size() == 1 && path != null && !path.isEmpty()) {
-      return new ReadOptions(path, false, false, false);
-    }
-    StatedRead found = Planner.call(new CheckOptions(options));
-    return new ReadOptions(
-        found.path(), found.pinned(), found.schemaEpoch() != null, found.seenAt() != null);
+    return options.size() == 1 && path != null && !path.isEmpty()
+        ? new StatedRead(path, false, null, null)
+        : Planner.call(new CheckOptions(options));
   }
 
-  /** Whether a table that was loaded was loaded with all that these options name. */
-  public boolean areOf(LoadedTable loaded) {
-    return (!pinned || loaded.pinned())
-        && (!schemaEpoch || loaded.view().schemaEpoch() != null)
-        && (!seenAt || loaded.seenAt() != null);
+  /** Whether a table that was loaded was loaded with all that options name. Refuses as above. */
+  public static boolean areOf(LoadedTable loaded, Map<String, String> options) {
+    StatedRead found = check(options);
+    return (!found.pinned() || loaded.pinned())
+        && (found.schemaEpoch() == null || loaded.view().schemaEpoch() != null)
+        && (found.seenAt() == null || loaded.seenAt() != null);
   }
 
   /** Returns whether options decide the columns of a table, and Spark does not tell a catalog. */

@@ -1,7 +1,7 @@
 package colonnade.spark.table;
 
+import colonnade.planner.messages.Clauses.Constraint;
 import colonnade.planner.messages.Clauses.UserColumns;
-import colonnade.planner.messages.Clauses.LoadedConstraint;
 import colonnade.planner.messages.Queries.LoadedTable;
 import colonnade.planner.messages.Views.AgreedTime;
 import colonnade.planner.messages.Views.NamedView;
@@ -60,7 +60,7 @@ public record TableForm(
 
   /** For rows that have only some columns; Spark checks no constraints of merged rows. */
   public TableForm forUserColumns(UserColumns columns, String schema) {
-    List<LoadedConstraint> checked = columns.checked() ? loaded.constraints() : List.of();
+    List<Constraint> checked = columns.checked() ? loaded.constraints() : List.of();
     TableForm other = with(view(), loaded.pinned(), schema, checked);
     return new TableForm(other.loaded, callable, deletedFrom, catalogProperties, columns);
   }
@@ -101,7 +101,7 @@ public record TableForm(
   }
 
   private TableForm with(
-      NamedView view, boolean pinned, String columns, List<LoadedConstraint> constraints) {
+      NamedView view, boolean pinned, String columns, List<Constraint> constraints) {
     LoadedTable other =
         new LoadedTable(
             loaded.path(), loaded.name(), view, loaded.seenAt(), pinned, columns, loaded.defaults(),
