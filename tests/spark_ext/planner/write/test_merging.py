@@ -47,17 +47,23 @@ def planned(path: str, given: Any, new: dict[str, str], **options: str) -> dict[
     columns = json.dumps({"type": "struct", "fields": fields})
     evolving = {"columns": columns, "by_name": True} if new else None
     seen = {**loaded["view"], "evolving": evolving}
-    args = {"path": path, "columns": columns, "options": options, "seen": seen, "given": given}
+    args = {
+        "path": path,
+        "columns": columns,
+        "options": options,
+        "seen": seen,
+        "user_columns": given,
+    }
     return plan_write(args)
 
 
 def test_columns_that_were_not_given_may_be_null_until_rows_merge(tmp_path: Path) -> None:
     path = make(tmp_path / "t").path
     found = ask(path, ["ID"], **MERGE)
-    assert found["given"] == {"columns": ["ID"], "checked": True, "keys": None}
+    assert found["user_columns"] == {"columns": ["ID"], "checked": True, "keys": None}
     fields = json.loads(found["columns"])["fields"]
     assert [(each["name"], each["nullable"]) for each in fields] == [("id", False), ("v", True)]
-    job = plan(path, found["given"], **MERGE)
+    job = plan(path, found["user_columns"], **MERGE)
     assert job.incoming_columns == (1,)
     assert [each.nullable for each in job.target.table_schema.fields] == [False, True]
     assert job.settings.on_duplicate == "merge"
@@ -76,7 +82,7 @@ def test_the_option_goes_before_the_property(
     tmp_path: Path, properties: dict[str, str], options: dict[str, str], merged: bool
 ) -> None:
     path = make(tmp_path / "t", **properties).path
-    assert (ask(path, ["id"], **options)["given"] is not None) == merged
+    assert (ask(path, ["id"], **options)["user_columns"] is not None) == merged
     unknown = {"columns": None}
     if merged:
         with pytest.raises(InvalidInputError, match="cannot tell which columns"):
@@ -89,8 +95,8 @@ def test_the_option_goes_before_the_property(
 def test_spark_checks_constraints_only_where_rows_are_whole(tmp_path: Path) -> None:
     table = make(tmp_path / "t")
     table.alter(AddConstraint("early", "v < 'm'"))
-    assert ask(table.path, ["id", "v"], **MERGE)["given"]["checked"]
-    assert not ask(table.path, ["id"], **MERGE)["given"]["checked"]
+    assert ask(table.path, ["id", "v"], **MERGE)["user_columns"]["checked"]
+    assert not ask(table.path, ["id"], **MERGE)["user_columns"]["checked"]
 
 
 def test_a_statement_is_refused_that_was_analyzed_for_another_way_to_merge(tmp_path: Path) -> None:
@@ -99,10 +105,10 @@ def test_a_statement_is_refused_that_was_analyzed_for_another_way_to_merge(tmp_p
     found = ask(table.path, ["id", "v"])
     table.alter(AlterProperties({"merge.v": "concat"}))
     with pytest.raises(ConflictError, match="merges rows by their keys in another way"):
-        plan(table.path, found["given"])
+        plan(table.path, found["user_columns"])
     table.alter(AlterProperties({"onDuplicate": "ignore"}))
     with pytest.raises(ConflictError, match="the statement with the columns id, v"):
-        plan(table.path, found["given"])
+        plan(table.path, found["user_columns"])
 
 
 def test_a_choice_for_a_table_without_a_key_is_refused(tmp_path: Path) -> None:
@@ -133,7 +139,7 @@ def ask_merge(path: str, names: list[str], **more: Any) -> Any:
     loaded = load({"path": path, "options": {}})
     seen = {**loaded["view"], "evolving": more.pop("evolving", None)}
     args = {"path": path, "seen": seen, "names": names, "options": {}, "keys": ["id"]}
-    return merge_by_key({**args, "bytes": 1, "most": None, **more})["given"]
+    return merge_by_key({**args, "bytes": 1, "most": None, **more})["user_columns"]
 
 
 def test_a_merge_by_the_key_states_its_columns(tmp_path: Path) -> None:
