@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
+from typing import Any
 
 from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
@@ -56,47 +57,13 @@ def alteration(change: Change) -> Alteration:
 
     Raises InvalidInputError that names the column or property that cannot be changed.
     """
-    match change:
-        case changes.AddColumn():
-            return add_column(change)
-        case changes.WidenColumn():
-            return widen_column(change)
-        case changes.RenameColumn():
-            return RenameColumn(change.column, change.name)
-        case changes.DropColumn():
-            return DropColumn(change.column, change.if_exists)
-        case changes.CommentColumn():
-            return CommentColumn(change.column, change.comment)
-        case changes.SetDefault():
-            return _default(change)
-        case changes.SetNullable():
-            return DropNotNull(change.column) if change.nullable else SetNotNull(change.column)
-        case changes.MoveColumn():
-            return MoveColumn(change.column, change.after, change.first)
-        case _:
-            return _of_table(change)
+    return ALTERATIONS[type(change)](change)
 
 
 def _default(change: changes.SetDefault) -> Alteration:
     if change.default_value is None:
         return DropDefault(change.column)
     return SetDefault(change.column, read_default(".".join(change.column), change.default_value))
-
-
-def _of_table(change: Change) -> Alteration:
-    match change:
-        case changes.AddConstraint():
-            return AddConstraint(change.name, change.condition, change.columns)
-        case changes.DropConstraint():
-            return DropConstraint(change.name, change.if_exists)
-        case changes.ClusterBy():
-            return SetSortKey(clustered_by(change.columns))
-        case changes.CommentTable():
-            return CommentTable(change.comment)
-        case changes.SetProperties():
-            return _properties(change)
-        case _:
-            raise AssertionError(change)
 
 
 def _properties(change: changes.SetProperties) -> Alteration:
@@ -110,3 +77,23 @@ def _properties(change: changes.SetProperties) -> Alteration:
     if PRIMARY_KEY in removed:
         return DropPrimaryKey()
     return AlterProperties(set_to, removed)
+
+
+ALTERATIONS: Mapping[type[Change], Callable[[Any], Alteration]] = {
+    changes.AddColumn: add_column,
+    changes.WidenColumn: widen_column,
+    changes.RenameColumn: lambda asked: RenameColumn(asked.column, asked.name),
+    changes.DropColumn: lambda asked: DropColumn(asked.column, asked.if_exists),
+    changes.CommentColumn: lambda asked: CommentColumn(asked.column, asked.comment),
+    changes.SetDefault: _default,
+    changes.SetNullable: lambda asked: (DropNotNull if asked.nullable else SetNotNull)(
+        asked.column
+    ),
+    changes.MoveColumn: lambda asked: MoveColumn(asked.column, asked.after, asked.first),
+    changes.AddConstraint: lambda asked: AddConstraint(asked.name, asked.condition, asked.columns),
+    changes.DropConstraint: lambda asked: DropConstraint(asked.name, asked.if_exists),
+    changes.ClusterBy: lambda asked: SetSortKey(clustered_by(asked.columns)),
+    changes.CommentTable: lambda asked: CommentTable(asked.comment),
+    changes.SetProperties: _properties,
+}
+"""What each change of Spark asks for."""

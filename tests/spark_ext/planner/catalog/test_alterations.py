@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
 
 import colonnade
 from colonnade.manifests.errors import ConflictError
-from colonnade.spark_ext.planner.catalog.alterations import alterations
+from colonnade.spark_ext.planner.catalog.alterations import ALTERATIONS, alterations
 from colonnade.spark_ext.planner.catalog.databases import alter_table
 from colonnade.spark_ext.planner.messages.catalog import AlterTable
+from colonnade.spark_ext.planner.messages.changes import Change
 from colonnade.tableformat.table.alteration import AddColumn, DropColumn, ReplaceColumns
 
 
@@ -30,6 +31,10 @@ def path(tmp_path: Path) -> str:
     made = colonnade.create(tmp_path / "t", pa.schema({"a": pa.int32(), "b": pa.string()}))
     made.append(pa.table({"a": pa.array([1], pa.int32()), "b": ["x"]}))
     return str(tmp_path / "t")
+
+
+def test_every_change_that_spark_asks_for_is_an_alteration() -> None:
+    assert ALTERATIONS.keys() == set(get_args(get_args(Change)[0]))
 
 
 def test_drops_of_all_columns_before_additions_replace_the_columns(path: str) -> None:
