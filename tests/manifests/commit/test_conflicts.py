@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.errors import (
     ConflictError,
     InvalidInputError,
     UnsupportedFormatError,
 )
+from colonnade.manifests.model.constraints import CheckConstraint
+from colonnade.manifests.model.entries import PartitionField, SortField
+from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import (
+    AddCheck,
     CreateDatabase,
+    DropCheck,
     EnableFeatures,
+    Operation,
+    RenameTable,
+    Restore,
     SetComment,
+    SetLifetimes,
+    SetPartitionLayout,
+    SetPrimaryKey,
     SetProperties,
+    SetSortOrder,
     Tag,
 )
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -27,9 +42,11 @@ from tests.log_samples import (
     append,
     change,
     compact,
+    database,
     delete,
     drop,
     entry,
+    epoch_after,
     make_log,
     overwrite,
     table,
@@ -37,6 +54,9 @@ from tests.log_samples import (
     with_orders,
 )
 from tests.manifests.state.alterations import ID, NOTE, X, alter
+
+KEY = ID.model_copy(update={"nullable": False})
+CHECK = CheckConstraint(name="c", sql="id > 0", columns=(1,))
 
 CHANGES: dict[str, Callable[[], Change]] = {
     "append": append,
@@ -151,6 +171,46 @@ def test_properties_of_columns_and_changes_of_columns_exclude_each_other(
             log.commit(DESIGNS[mine](), base)
     else:
         log.commit(DESIGNS[mine](), base)
+
+
+DESIGN: list[Operation] = [
+    alter(KEY, X, NOTE),
+    SetPartitionLayout(
+        table=ORDERS, layout_id=1, fields=(PartitionField(column=1, transform="identity"),)
+    ),
+    SetSortOrder(table=ORDERS, order_id=1, fields=(SortField(column=1),)),
+    SetPrimaryKey(table=ORDERS, columns=(1,)),
+    SetLifetimes(table=ORDERS, lifetimes=Lifetimes(rows_ms=5, since_ms=1)),
+    AddCheck(table=ORDERS, constraint=CHECK.model_copy(update={"name": "other"})),
+    DropCheck(table=ORDERS, name="c"),
+    Restore(table=ORDERS, epoch=1, constraints=()),
+]
+ALONE: list[Operation] = [
+    SetComment(table=ORDERS, comment="new"),
+    RenameTable(table=ORDERS, name="other"),
+]
+
+
+@pytest.mark.parametrize("mine", [*DESIGN, *ALONE], ids=lambda each: each.op)
+def test_of_concurrent_changes_of_a_design_one_commits_and_names_and_comments_are_none(
+    mine: Operation,
+) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    created = table().model_copy(
+        update={"table_schema": TableSchema(fields=(KEY, X)), "constraints": (CHECK,)}
+    )
+    base = log.commit(change(created), database(store))
+    for theirs in (*DESIGN, *ALONE):
+        other = log.preview(change(theirs), base)
+        excluded = mine == theirs or (mine in DESIGN and theirs in DESIGN)
+        check = partial(check_epoch, change(mine), base, epoch_after(base, change(theirs)))
+        if excluded:
+            with pytest.raises(ConflictError, match="Table 'orders' was changed"):
+                check()
+        else:
+            check()
+            log.preview(change(mine), other)
 
 
 @pytest.mark.parametrize("theirs", [*CHANGES, "compaction", "comment", "tag"])
