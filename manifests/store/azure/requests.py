@@ -12,7 +12,7 @@ from colonnade.manifests.store.azure.client import AzureClient
 from colonnade.manifests.store.azure.failures import refusal
 from colonnade.manifests.store.azure.upload import AzureUpload
 from colonnade.manifests.store.base import Data, ObjectInfo
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import Failure, accepting_absence
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
@@ -71,11 +71,8 @@ class AzureRequests(BucketRequests):
         self._client.send("write", request)
 
     def remove(self, key: str) -> None:
-        try:
+        with accepting_absence():
             self._client.send("remove", lambda: self._blob(key).delete_blob())
-        except Failure as failure:
-            if not failure.absent:
-                raise
 
     def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
         def request() -> list[Any]:

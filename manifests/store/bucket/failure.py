@@ -5,6 +5,8 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 
 from colonnade.manifests.errors import NotFoundError, StoreError
@@ -47,6 +49,16 @@ class Failure(Exception):
         """Return the error of a store for an object that was certainly not written."""
         error = self.translate(location, "written")
         return error if isinstance(error, StoreError) else StoreError(error.message)
+
+
+@contextmanager
+def accepting_absence() -> Iterator[None]:
+    """A block that ends without an error at a failure that says that the object is absent."""
+    try:
+        yield
+    except Failure as failure:
+        if not failure.absent:
+            raise
 
 
 def busy(status: int) -> str:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.store.base import Data, ObjectInfo
-from colonnade.manifests.store.bucket.failure import TAKEN, Failure
+from colonnade.manifests.store.bucket.failure import TAKEN, Failure, accepting_absence
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
@@ -101,11 +101,8 @@ class FsspecRequests(BucketRequests):
 
     def remove(self, key: str) -> None:
         self.require_class()
-        try:
+        with accepting_absence():
             self._ask(lambda files: files.rm_file(key))
-        except Failure as failure:
-            if not failure.absent:
-                raise
 
     def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
         for key in keys:
@@ -115,12 +112,9 @@ class FsspecRequests(BucketRequests):
     def page(self, prefix: str, after: Any) -> ListingPage:
         folder, _, beginning = prefix.rpartition("/")
         only = {"prefix": beginning} if self._client.writes and beginning else {}
-        try:
+        found: Any = {}
+        with accepting_absence():
             found = self._ask(lambda files: files.find(folder, detail=True, **only))
-        except Failure as failure:
-            if not failure.absent:
-                raise
-            found = {}
         return ListingPage(
             [
                 ObjectInfo(key, each["size"], _date_ms(each))

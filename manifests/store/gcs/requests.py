@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 import requests
 
 from colonnade.manifests.store.base import Data, ObjectInfo
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import Failure, accepting_absence
 from colonnade.manifests.store.bucket.http import body_of, part_body, whole_body
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
@@ -80,11 +80,8 @@ class GcsRequests(BucketRequests):
         )
 
     def remove(self, key: str) -> None:
-        try:
+        with accepting_absence():
             self._client.send("remove", "DELETE", self._path(key), read=body_of)
-        except Failure as failure:
-            if not failure.absent:
-                raise
 
     def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
         boundary = secrets.token_hex(16)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.failure import Failure, accepting_absence
 from colonnade.manifests.store.bucket.http import body_of
 from colonnade.manifests.store.hdfs.client import HdfsClient, json_of
 from colonnade.manifests.store.hdfs.failures import RefusedError
@@ -74,11 +74,8 @@ class HdfsFiles:
 
     def remove(self, key: str) -> None:
         """Remove a file or an empty folder. Accepts an absent one."""
-        try:
+        with accepting_absence():
             self.client.ask("remove", "DELETE", key, {"op": "DELETE"}, json_of(bool))
-        except Failure as failure:
-            if not failure.absent:
-                raise
 
     def status(self, key: str) -> Status:
         """Return what the namenode knows of a file or folder."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import NotFoundError, StoreError
-from colonnade.manifests.store.bucket.failure import busy, refused
+from colonnade.manifests.store.bucket.failure import Failure, accepting_absence, busy, refused
 from tests.manifests.store.bucket.fakes import failure
 
 
@@ -15,6 +15,16 @@ def test_an_absent_object_does_not_exist_and_could_not_be_written() -> None:
     assert str(error) == "s3://b/a does not exist."
     # A write that meets an absent upload is a failure of the store, not an absent object.
     assert type(failure(404, absent=True).refuse("s3://b/a")) is StoreError
+
+
+def test_only_an_absent_object_is_accepted() -> None:
+    def fail(*, absent: bool) -> None:
+        raise failure(404, absent=absent)
+
+    with accepting_absence():
+        fail(absent=True)
+    with pytest.raises(Failure), accepting_absence():
+        fail(absent=False)
 
 
 @pytest.mark.parametrize("passing", [True, False])
