@@ -107,9 +107,14 @@ class BucketRequests(abc.ABC):
     def tidy(self, folder: str) -> None:  # noqa: B027
         """Remove a folder that a probe has left empty, where there are folders. Never raises."""
 
-    @abc.abstractmethod
     def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
-        """Remove at most `at_once` objects. Returns those that may still exist, by key."""
+        """Remove at most `at_once` objects. Returns those that may still exist, by key.
+
+        Sends one request for each object, if the bucket has none for several.
+        """
+        for key in keys:
+            self.remove(key)
+        return {}
 
     @abc.abstractmethod
     def page(self, prefix: str, after: Any) -> ListingPage:

@@ -9,7 +9,7 @@ Spec: docs/spec/store.md#file-systems-of-fsspec
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -24,7 +24,6 @@ from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
     Head,
-    Kept,
     ListingPage,
 )
 from colonnade.manifests.store.fsspec_files.classes import WritingClass, listed
@@ -103,11 +102,6 @@ class FsspecRequests(BucketRequests):
         self.require_class()
         with accepting_absence():
             self._ask(lambda files: files.rm_file(key))
-
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
-        for key in keys:
-            self.remove(key)
-        return {}
 
     def page(self, prefix: str, after: Any) -> ListingPage:
         folder, _, beginning = prefix.rpartition("/")

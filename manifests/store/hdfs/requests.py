@@ -5,7 +5,6 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,7 +19,6 @@ from colonnade.manifests.store.bucket.requests import (
     CheckSize,
     Folders,
     Head,
-    Kept,
     ListingPage,
     ms_of,
 )
@@ -94,11 +92,6 @@ class HdfsRequests(BucketRequests):
     def tidy(self, folder: str) -> None:
         with suppress(Failure):
             self.remove_folder(folder)
-
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
-        for key in keys:
-            self.remove(key)
-        return {}
 
     def remove_folder(self, key: str) -> None:
         """Remove an empty folder; does nothing if it is absent, a file or not empty."""

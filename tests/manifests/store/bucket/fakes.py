@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from colonnade.manifests.store.base import Data, ObjectInfo
@@ -12,7 +12,6 @@ from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
     Head,
-    Kept,
     ListingPage,
 )
 from colonnade.manifests.store.bucket.upload import Upload
@@ -88,11 +87,6 @@ class FakeBucket(BucketRequests):
     def remove(self, key: str) -> None:
         self._ask("remove", key)
         self.objects.pop(key, None)
-
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
-        for key in keys:
-            self.remove(key)
-        return {}
 
     def page(self, prefix: str, after: str | None) -> ListingPage:
         """Two objects a page."""
