@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from colonnade.manifests.model.columns.identity import identity_columns, next_value
-from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
+from colonnade.tableformat.table.design.description import (
+    constraints_of,
+    next_identities_of,
+    partitioning_of,
+    sort_key_of,
+)
 from colonnade.tableformat.table.design.properties import shown_properties
 from colonnade.tableformat.table.epochs.restore_counts import Restored
 from colonnade.tableformat.table.table import ArrowTable
@@ -134,14 +138,14 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         table.path,
         table.time_of(state.created_epoch),
         table.time_of(state.changed_epoch),
-        [field_text(field, state.schema) for field in state.partition_fields],
+        list(partitioning_of(state)),
         [names[field.column] for field in state.sort_key],
         state.rowsets.rowset_count,
         None if state.hides_rows else state.rowsets.row_count,
         state.rowsets.byte_count,
         shown_properties(state),
-        [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],
+        sort_key_of(state),
         snapshot.epoch,
-        {each.name: each.text(state.schema) for each in state.constraints},
-        {each.name: next_value(state.identities, each) for each in identity_columns(state.schema)},
+        constraints_of(state),
+        next_identities_of(state),
     )

@@ -47,7 +47,7 @@ KNOWN: dict[str, set[str]] = {
         "when the rows of a new table, which has none, were written"
     },
     "tableformat/table/report/report.py": {SHOWN},
-    "tableformat/table/table.py": {READS},
+    "tableformat/table/scans.py": {READS},
     "tableformat/table/epochs/time_travel.py": {READS},
     "tableformat/table/transaction/transaction.py": {"the own clock at the begin"},
     "tableformat/write/job.py": {"rows of a new database, which has no log yet"},
@@ -107,7 +107,7 @@ BEGIN = {
     "tableformat/table/computed_columns.py": "a backfill",
     "tableformat/table/evolution/fit_rows.py": "rows that are checked before columns are added",
     "tableformat/table/transaction/transaction.py": "all statements of a transaction",
-    "tableformat/table/writing.py": "a statement of this process",
+    "tableformat/table/writes.py": "a statement of this process",
 }
 """Where a statement begins, and gets the one time by which it decides what has expired."""
 

@@ -106,7 +106,8 @@ def rowsets(
 
 def _state_at(place: DatabasePlace, epoch: int | None) -> TableState:
     """Return the table's state at an epoch, even if the table had another name then."""
-    return place.location.follow(place.head).require_at(place.table._snapshot_at(epoch), place.head)
+    state = place.table._open.snapshot_at(epoch)
+    return place.location.follow(place.head).require_at(state, place.head)
 
 
 def _tables_view(tables: list[TableFacts]) -> RenderableType:

@@ -28,12 +28,13 @@ class StatementLog:
 
     `plain` is the log itself. `time` is the time of the statement; None if nothing expires in its
     table. With `shows_expired`, the statement also sees rows that have expired and are still
-    stored.
+    stored. `base` is the state that it is evaluated on; None for one that is not in the log.
     """
 
     plain: Log
     time: AgreedTime | None
     shows_expired: bool = False
+    base: Snapshot | None = None
 
     @classmethod
     def begin(
@@ -47,7 +48,7 @@ class StatementLog:
         """
         if begun is None and table.lifetimes is not None:
             begun = log.agreement.statement_time(base, table)
-        return cls(log, begun)
+        return cls(log, begun, base=base)
 
     @property
     def store(self) -> ObjectStore:

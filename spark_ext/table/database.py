@@ -205,4 +205,4 @@ class Database:
         return f"Database({self._database.path!r})"
 
     def _repr_html_(self) -> str:
-        return database_html(self, self._database)
+        return database_html(self, self._database._log, self._database._refresh)

@@ -17,6 +17,7 @@ from colonnade.manifests.log.log import TRIES, pause_before
 from colonnade.spark_ext.settings import CATALOG, TRANSACTION
 from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
 from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table.epochs.history import counts_of
 from colonnade.tableformat.table.table import ArrowTable
 
 _CONFLICT = re.compile(rf"\[{ConflictError('').code}\] (.*)")
@@ -51,7 +52,8 @@ def run_change(spark: SparkSession, table: ArrowTable, run: Callable[[], object]
 
     def run_once() -> RowCounts:
         before = table.refresh().epoch
-        return table._find_counts(_run_tagged(spark, run), before)
+        transaction = _run_tagged(spark, run)
+        return counts_of(table._log, table._refresh(), transaction, before)
 
     return rerun(run_once)
 

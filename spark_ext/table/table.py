@@ -341,7 +341,7 @@ class Table(RowMethods):
         return f"Table({self._table.path!r})"
 
     def _repr_html_(self) -> str:
-        return table_html(self, self._table)
+        return table_html(self, self._table._open)
 
 
 @public

@@ -10,7 +10,7 @@
     static_split.py  static_values.py   static values of rows, merged in the same epoch
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns
-    methods.py     the statements as methods, of a table and of a table in a transaction
+    evaluators.py  the statements as users give them, for a state that is not yet known
     change.py      a statement becomes a change, which keeps what the table promises
     reported.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote

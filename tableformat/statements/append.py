@@ -27,7 +27,7 @@ from colonnade.tableformat.statements.statement import (
 )
 from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.write.expiry import expiry_of
-from colonnade.tableformat.write.identity import Draws, draws_of
+from colonnade.tableformat.write.identity import draws_of
 from colonnade.tableformat.write.job import target_of
 from colonnade.tableformat.write.pipeline import Step, new_rows
 from colonnade.tableformat.write.run import write_through
@@ -45,20 +45,18 @@ def evaluate_append(
     batches: Iterable[pa.RecordBatch],
     job_id: str,
     settings: WriteSettings | None = None,
-    draws: Draws | None = None,
     count: int | None = None,
 ) -> Statement:
     """Write rows as RowSets, and return a statement that adds them.
 
     In a table that merges added rows by its primary key, this is `evaluate_upsert`. No reader sees
-    the RowSets before a commit. The ids of their objects begin with `job_id`. `draws` spares a look
-    at the log for identity columns, and `count` is the number of rows if it is known. Raises
-    InvalidInputError that names a column that does not fit the table, and StoreError. After any
-    error, also one of `batches`, what was written is removed.
+    the RowSets before a commit. The ids of their objects begin with `job_id`. `count` is the number
+    of rows if it is known. Raises InvalidInputError that names a column that does not fit the
+    table, and StoreError. After any error, also one of `batches`, what was written is removed.
     """
     if merges(stored_table(table), None if settings is None else settings.on_duplicate):
         return upsert.evaluate_upsert(log, table, joined(batches), job_id, settings)
-    rows = write_added(log, table, batches, job_id, settings, "append", draws=draws, count=count)
+    rows = write_added(log, table, batches, job_id, settings, "append", count=count)
     return rows.statement("append", settings)
 
 
@@ -97,21 +95,19 @@ def write_added(
     operation: str,
     *,
     condition: Step | None = None,
-    draws: Draws | None = None,
     count: int | None = None,
 ) -> AddedRows:
     """Write rows that a user gives as RowSets. The ids of their objects begin with `job_id`.
 
-    They take the steps of `new_rows`, with its `condition`. `draws` spares a look at the log, and
-    `count` is the number of rows if it is known. Raises InvalidInputError that names a column that
-    does not fit the table, and StoreError. After any error, also one of `batches`, what was written
-    is removed.
+    They take the steps of `new_rows`, with its `condition`. `count` is the number of rows if it is
+    known. Raises InvalidInputError that names a column that does not fit the table, and StoreError.
+    After any error, also one of `batches`, what was written is removed.
     """
     split = StaticSplit(table, job_id)
     own = split.own
     steps = new_rows(
         target_of(own, log.limits),
-        lambda: draws or draws_of(log.plain, own, job_id),
+        lambda: draws_of(log.plain, own, job_id, log.base),
         divide=split.batches,
         expiry=expiry_of(own, settings, log.present_ms),
         condition=condition,

@@ -34,7 +34,6 @@ from colonnade.tableformat.statements.append import write_added
 from colonnade.tableformat.statements.delete import find_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.types.storage_form import to_storage
-from colonnade.tableformat.write.identity import Draws
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -45,13 +44,12 @@ def evaluate_overwrite(
     batches: Iterable[pa.RecordBatch],
     job_id: str,
     settings: WriteSettings | None = None,
-    draws: Draws | None = None,
 ) -> Statement:
     """Write rows as RowSets, and return a statement that replaces all rows of the table by them.
 
     Raises the errors of `evaluate_append`.
     """
-    rows = write_added(log, table, batches, job_id, settings, "overwrite", draws=draws)
+    rows = write_added(log, table, batches, job_id, settings, "overwrite")
     return replace(rows.statement("overwrite", settings), overwrites_all=True)
 
 

@@ -21,8 +21,7 @@ from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.columns.new_values import NewValues
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
-from colonnade.tableformat.table.opened import OpenTable
-from colonnade.tableformat.types.input.column_types import GivenType, as_column
+from colonnade.tableformat.table.open_table import OpenTable
 from colonnade.tableformat.write.constraints import bind_constraints
 from colonnade.tableformat.write.job import plan_write, take_lease, target_of
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
@@ -43,94 +42,39 @@ else:
     replaced_columns = later("colonnade.tableformat.write.replaced_columns")
 
 
-class ComputedColumns(OpenTable):
-    """The methods of a table that compute a column, and write its segments alone.
+def fill(
+    table: OpenTable,
+    name: str,
+    new: NewColumn | None,
+    value: object,
+    columns: Sequence[str] | None,
+    where: Where | None,
+    settings: WriteSettings | None,
+    commit: CommitSettings | None,
+) -> RowCounts:
+    """Write the values of a column in each RowSet; see `ArrowTable.add_column` and `backfill`.
 
     Concurrent writers may append, delete and compact meanwhile. Rows that they add before the epoch
     of the new values get values, too.
     """
-
-    def add_column(
-        self,
-        name: str,
-        type: GivenType,
-        value: computed.ArrowFunction | object,
-        *,
-        columns: Sequence[str] | None = None,
-        nullable: bool = True,
-        comment: str | None = None,
-        after: str | None = None,
-        first: bool = False,
-        settings: WriteSettings | None = None,
-        commit: CommitSettings | None = None,
-    ) -> RowCounts:
-        """Add a column with a value in each row, in one epoch; earlier epochs do not show it.
-
-        `value` is a function that takes a record batch of `columns` (None: all) and returns as many
-        values, or what `update` sets a column to; a datetime needs a time zone for a timestamp. The
-        function gets live rows, about a block at a time, perhaps of one RowSet more than once. Rows
-        that a concurrent append adds after the epoch have NULL; for a NOT NULL column
-        (`nullable=False`), that append is refused instead. Holds a block of each column. Runs again
-        if a concurrent writer alters the columns.
-
-        Raises InvalidInputError or NotFoundError that names the column for a column that exists, an
-        unknown one, a value of another type, or NULL in a NOT NULL column. Raises InvalidInputError
-        when the table has more RowSets than one epoch can list. Raises ConflictError after ten
-        tries, and whatever the function raises. After any error the table is unchanged.
-        Spec: docs/spec/conflicts.md#filled-columns
-        """
-        column = as_column(name, type, nullable=nullable, comment=comment)
-        new = NewColumn(column, after, first)
-        return self._fill(name, new, value, columns, None, settings, commit)
-
-    def backfill(
-        self,
-        name: str,
-        value: computed.ArrowFunction | object,
-        where: Where | None = None,
-        *,
-        columns: Sequence[str] | None = None,
-        settings: WriteSettings | None = None,
-        commit: CommitSettings | None = None,
-    ) -> RowCounts:
-        """Give an existing column a value in the rows that meet `where` (None: all), in one epoch.
-
-        This is an update that never moves rows: it writes the column again in each RowSet that has
-        such a row. The arguments are those of `add_column`, with its rule for the zone of a
-        datetime; `columns` may name the column itself. With `where`, the counts include rows that a
-        concurrent writer deletes meanwhile. An update of the same rows that runs at the same time
-        is run again. Raises InvalidInputError for a column that the table is sorted or partitioned
-        by, else as `add_column`.
-        """
-        return self._fill(name, None, value, columns, where, settings, commit)
-
-    def _fill(
-        self,
-        name: str,
-        new: NewColumn | None,
-        value: object,
-        columns: Sequence[str] | None,
-        where: Where | None,
-        settings: WriteSettings | None,
-        commit: CommitSettings | None,
-    ) -> RowCounts:
-        check_settings(settings, commit, may_lease=True)
-        self._log.store.require_writable()
-        work = ColumnWork(
-            self._location,
-            name,
-            new,
-            value,
-            None if columns is None else check_names(columns, "The columns of a function"),
-            None if where is None else parse_predicate(where),
-            settings,
-            commit,
-        )
-        # Each stored row gets a value, so that the rows of range tombstones are named first.
-        base = clean.clean_table(self._log, self._refresh(), self._state.id)
-        snapshot, epoch = self._log.commit_statement(base, partial(work.evaluate, self._log))
-        counts = (epoch and epoch.metrics) or {}
-        return RowCounts(self._see_committed(snapshot).epoch, **counts)
+    check_settings(settings, commit, may_lease=True)
+    log = table.log
+    log.store.require_writable()
+    work = ColumnWork(
+        table.location,
+        name,
+        new,
+        value,
+        None if columns is None else check_names(columns, "The columns of a function"),
+        None if where is None else parse_predicate(where),
+        settings,
+        commit,
+    )
+    # Each stored row gets a value, so that the rows of range tombstones are named first.
+    base = clean.clean_table(log, table.refresh(), table.state.id)
+    snapshot, epoch = log.commit_statement(base, partial(work.evaluate, log))
+    counts = (epoch and epoch.metrics) or {}
+    return RowCounts(table.see_committed(snapshot).epoch, **counts)
 
 
 @dataclass(frozen=True, slots=True)

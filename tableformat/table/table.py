@@ -1,37 +1,40 @@
-"""A table as users of Arrow see it: what `colonnade.open` and `colonnade.create` return."""
+"""A table as users of Arrow see it: what `colonnade.open` and `colonnade.create` return.
+
+`ArrowTable` says what each method promises. What a method does is in a module of its subject, which
+takes the open table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
-from typing_extensions import Unpack
+from typing_extensions import Self, Unpack
 
-from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.public import public
-from colonnade.manifests.reading.begun_head import begin_head
+from colonnade.manifests.reading.begun_head import BegunHead, begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.retention import refuse_short
 from colonnade.tableformat.keys.key_rows import Key
-from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import Location, StorageOptions, locate_existing
-from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
+from colonnade.tableformat.predicate import Where
 from colonnade.tableformat.scan.arrow_rows import python_rows
 from colonnade.tableformat.scan.arrow_scan import Scan
-from colonnade.tableformat.scan.opened import BegunScan, open_ahead
-from colonnade.tableformat.scan.order import Order, check_order
-from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
+from colonnade.tableformat.scan.order import Order
 from colonnade.tableformat.scan.reads import TableReads
-from colonnade.tableformat.table.altering import Altering
+from colonnade.tableformat.statements import evaluators
+from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table import writes
 from colonnade.tableformat.table.changes import (
     AlsoChange,
     Bound,
@@ -40,34 +43,56 @@ from colonnade.tableformat.table.changes import (
     Inclusive,
     table_changes,
 )
-from colonnade.tableformat.table.computed_columns import ComputedColumns
-from colonnade.tableformat.table.creation import (
-    ChangedTypes,
-    commit_created,
-    designed,
-    new_place,
+from colonnade.tableformat.table.computed_columns import NewColumn, fill
+from colonnade.tableformat.table.creation import ChangedTypes, commit_created, designed, new_place
+from colonnade.tableformat.table.design.description import (
+    constraints_of,
+    generated_of,
+    next_identities_of,
+    partitioning_of,
+    primary_key_of,
 )
 from colonnade.tableformat.table.design.partition_key import statics_of
+from colonnade.tableformat.table.design.properties import stated_properties
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
-from colonnade.tableformat.table.epochs.history import moment
+from colonnade.tableformat.table.epochs.history import History, history_of, time_of
 from colonnade.tableformat.table.epochs.restore_counts import Restored
-from colonnade.tableformat.table.epochs.time_travel import seen_ms, snapshot_at
-from colonnade.tableformat.table.maintenance import Maintenance
-from colonnade.tableformat.table.scan_source import TableSource
-from colonnade.tableformat.table.writing import Writing
-from colonnade.tableformat.types.input.column_types import GivenSchema
-from colonnade.tableformat.write.settings import CommitSettings, check_settings
+from colonnade.tableformat.table.epochs.time_travel import epoch_number, snapshot_at
+from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns
+from colonnade.tableformat.table.open_table import OpenTable
+from colonnade.tableformat.table.scans import scan_table
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.input.column_types import GivenSchema, GivenType, as_column
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 if TYPE_CHECKING:
-    from colonnade.tableformat.table import rows_by_key
+    from colonnade.manifests.vacuum import run as vacuum_run
+    from colonnade.tableformat.compaction import optimize as compaction
+    from colonnade.tableformat.repair import rowsets as repairs
+    from colonnade.tableformat.statements.columns import computed
+    from colonnade.tableformat.table import alteration, rows_by_key
     from colonnade.tableformat.table.epochs import restore
+    from colonnade.tableformat.table.report import notebook
+    from colonnade.tableformat.table.report import report as reports
+    from colonnade.tableformat.verify import job as verify_job
+    from colonnade.tableformat.verify import run as checks
 else:
-    rows_by_key = later("colonnade.tableformat.table.rows_by_key")
+    alteration = later("colonnade.tableformat.table.alteration")
+    checks = later("colonnade.tableformat.verify.run")
+    computed = later("colonnade.tableformat.statements.columns.computed")
+    verify_job = later("colonnade.tableformat.verify.job")
+    compaction = later("colonnade.tableformat.compaction.optimize")
+    notebook = later("colonnade.tableformat.table.report.notebook")
+    repairs = later("colonnade.tableformat.repair.rowsets")
+    reports = later("colonnade.tableformat.table.report.report")
     restore = later("colonnade.tableformat.table.epochs.restore")
+    rows_by_key = later("colonnade.tableformat.table.rows_by_key")
+    vacuum_run = later("colonnade.manifests.vacuum.run")
 
 
 @public
-class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
+class ArrowTable(TableReads):
     """One table of a database, read and written through Arrow, without Spark.
 
     Create one with `colonnade.open` or `colonnade.create`. Every scan reads one epoch: the newest
@@ -75,6 +100,16 @@ class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
     opened, also when it is renamed. After the table was dropped, methods raise NotFoundError, even
     if another table has its name. It must not be shared by threads.
     """
+
+    def __init__(
+        self,
+        location: Location,
+        log: Log,
+        snapshot: Snapshot | None,
+        begun: BegunHead | None = None,
+    ) -> None:
+        """Open a table as `OpenTable` does."""
+        self._open = OpenTable(location, log, snapshot, begun)
 
     @classmethod
     def open(
@@ -132,8 +167,88 @@ class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
         location, log, base = new_place(place)
         design, rows = designed(location.new_table_name, schema, data, changed_types, **keywords)
         created = cls(location, log, None)
-        created._see_committed(commit_created(log, location, base, design, rows))
+        created._open.see_committed(commit_created(log, location, base, design, rows))
         return created
+
+    @property
+    def path(self) -> str:
+        """The location of the table, by the name that was read last."""
+        return self._open.location.url
+
+    @property
+    def name(self) -> str:
+        """The table's name in its database."""
+        return self._state.name
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns; field metadata has the exact types that Arrow lacks."""
+        return arrow_schema(self._state.schema)
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch that was read so far."""
+        return self._snapshot.epoch
+
+    @property
+    def version(self) -> int:
+        """The epoch, under the name that other formats use."""
+        return self.epoch
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The properties that users have set."""
+        return stated_properties(self._state)
+
+    @property
+    def partitioning(self) -> tuple[str, ...]:
+        """The partition fields of new rows, in the form that `create` takes."""
+        return partitioning_of(self._state)
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns of the primary key, in its order; empty without one."""
+        return primary_key_of(self._state)
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """The conditions that every row meets, as SQL text by name."""
+        return constraints_of(self._state)
+
+    @property
+    def next_identities(self) -> dict[str, int | None]:
+        """The next value of each identity column, by name; None after its last one.
+
+        A concurrent writer may take it at any time.
+        """
+        return next_identities_of(self._state)
+
+    @property
+    def generated(self) -> dict[str, str]:
+        """The expressions of generated columns, as SQL text by column."""
+        return generated_of(self._state)
+
+    @property
+    def statics(self) -> ArrowTable:
+        """The static values of the table: a table with one row for each partition key.
+
+        It is read and written like any other. The table itself decides its columns. Raises
+        InvalidInputError for a table that never had a static column.
+        """
+        base, table = self._open.newest()
+        statics = statics_of(table, self.path)
+        here = replace(
+            self._location,
+            table=statics.name,
+            id=statics.id,
+            created_epoch=statics.created_epoch,
+        )
+        return ArrowTable(here, self._log, base)
+
+    def refresh(self) -> Self:
+        """Look for newer epochs, and return this table; costs one GET when there are none."""
+        self._refresh()
+        return self
 
     def scan(
         self,
@@ -166,33 +281,17 @@ class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
         with another sort key are sorted before the first row is returned: 128 MiB in memory, and
         the rest on local disk. Raises InvalidInputError for a table without a sort key.
         """
-        check_order(order)
-        predicate = None if where is None else parse_predicate(where)
-        begun: BegunScan | None = None
-        if all(each is None for each in (epoch, timestamp, tag, schema_epoch, order, seen_at)):
-            snapshot, begun = self._refresh_and_open(columns, predicate)
-        else:
-            snapshot = self._snapshot_at(epoch, timestamp, tag)
-        found = self._location.require_at(snapshot, self._seen)
-        pinned = any(each is not None for each in (epoch, timestamp, tag))
-        seen = seen_ms(self._log.reader, snapshot, pinned=pinned, seen_at=seen_at)
-        shown = found
-        if schema_epoch is not None:
-            other = self._snapshot_at(schema_epoch)
-            shown = with_columns_of(found, self._location.require_at(other, self._seen))
-        again = partial(
-            _scan_again,
-            replace(self._location, opening=None),
-            epoch=snapshot.epoch,
+        return scan_table(
+            self._open,
+            columns,
+            where,
+            epoch=epoch,
+            timestamp=timestamp,
+            tag=tag,
             schema_epoch=schema_epoch,
             order=order,
-            seen=seen,
+            seen_at=seen_at,
         )
-        source = TableSource(self._log, found, snapshot.epoch, shown, order, seen, again=again)
-        if begun is None or begun.table is not found:
-            return source.scan(columns, predicate)
-        plan = plan_scan(begun.view, snapshot.epoch, columns, begun.predicate)
-        return Scan(self._log.store, plan, source, predicate, begun.ahead)
 
     def changes(
         self,
@@ -277,54 +376,298 @@ class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
         columns cannot have, and for one row with a value outside of Python's range. Raises
         NotFoundError for an unknown column.
         """
-        snapshot = self._refresh()
-        table = self._location.require(snapshot)
-        keys = key if isinstance(key, list) else [key]
-        rows = rows_by_key.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
-            return rows
+            return rows_by_key.get_rows(self._open, key, columns)
+        rows = rows_by_key.get_rows(self._open, [key], columns)
         return next(chain(*map(python_rows, rows.to_batches())), None)
 
-    def _refresh_and_open(
-        self, columns: Sequence[str] | None, predicate: Predicate | None
-    ) -> tuple[Snapshot, BegunScan | None]:
-        """Look for newer epochs. Behind a network, open RowSets of the last state side by side."""
-        seen, store = self._last_seen, self._log.store
-        table = None if seen is None or store.parallel == 1 else self._location.find(seen)
-        # The names are read twice, which not everything allows that users give.
-        known = columns is None or isinstance(columns, list | tuple)
-        if seen is None or table is None or not known:
-            return self._refresh(), None
+    def history(self, limit: int | None = None) -> History:
+        """Return the epochs that changed this table, newest first; reads one file for each epoch.
 
-        def open_last() -> BegunScan | None:
-            # The state may be old. Without its columns or objects, nothing is opened ahead.
-            with suppress(ColonnadeError):
-                chosen = by_partitions(self._log, table, predicate)
-                keep, now = rowset_filter(table, chosen), self._log.reader.query_ms(seen)
-                view = self._log.rowsets.view(table, keep, now)
-                plan = plan_scan(view, seen.epoch, columns, chosen)
-                return BegunScan(table, chosen, view, open_ahead(store, plan))
-            return None
-
-        begun, newest = store.both(open_last, self._refresh)
-        return newest, begun
-
-    @property
-    def statics(self) -> ArrowTable:
-        """The static values of the table: a table with one row for each partition key.
-
-        It is read and written like any other. The table itself decides its columns. Raises
-        InvalidInputError for a table that never had a static column.
+        The epochs of a table that this one replaced in one epoch follow. Raises InvalidInputError
+        unless `limit` is a whole number from 0.
         """
-        base = self._refresh()
-        statics = statics_of(self._location.require(base), self.path)
-        here = replace(
-            self._location,
-            table=statics.name,
-            id=statics.id,
-            created_epoch=statics.created_epoch,
+        return history_of(self._log, *self._open.newest(), limit)
+
+    def time_of(self, epoch: int) -> datetime | None:
+        """Return when an epoch was committed; None if retention removed it.
+
+        Costs as a look for newer epochs, and one GET. Raises NotFoundError for an epoch that does
+        not exist, and InvalidInputError unless it is a whole number.
+        """
+        return time_of(self._log, self._refresh(), epoch_number(epoch), self.path)
+
+    def append(
+        self,
+        data: Any,
+        *,
+        evolve: bool = False,
+        ignore_unknown_columns: bool = False,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Add rows, and return the new epoch. Concurrent appends never conflict.
+
+        `data` is anything that has rows: a pyarrow table, batch, reader, dataset or scanner; a
+        frame of pandas or Polars, also a lazy one; a relation of DuckDB; a scan; a list of dicts; a
+        dict of lists; any object with the Arrow C stream or array interface; a list or iterator of
+        these. What can be streamed is never held as a whole. Columns are matched by name, and a
+        nullable column may be missing. The state that was read last may be old: if retention has
+        passed it, the newest state is read first.
+
+        A column that the table does not have is an error. With `evolve` it becomes a column of the
+        table, and the type of a column widens if the rows need that. The columns change in an epoch
+        of their own, before the rows. With `ignore_unknown_columns` such a column is left out.
+
+        The table is unchanged after an error, with one exception. A stream can be read only once,
+        so columns that `evolve` has added for it stay when a value of a row is refused. A pyarrow
+        table or batch is checked before, but not what its rows become where they merge. Raises
+        InvalidInputError that names a column that does not fit, and NotFoundError when the table
+        was dropped before. Raises ConflictError when a concurrent writer dropped the table, or
+        changed its columns or constraints so that the rows may not fit. A vacuum may remove the
+        files that were written so far, which a lease prevents. Then the rows of a pyarrow table or
+        batch are written again, at most ten times. For other data, and for an expected epoch, this
+        raises ConflictError, too.
+        """
+        unknown = UnknownColumns(evolve, ignore_unknown_columns)
+        return writes.append(self._open, data, unknown, settings, commit)
+
+    def overwrite(
+        self,
+        data: Any,
+        where: Where | None = None,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Overwrite all rows, or the rows that meet `where`, and return the new epoch.
+
+        A datetime in the condition needs a time zone if its column is a timestamp.
+
+        Raises ConflictError when a concurrent writer changed what is overwritten since the table
+        was last read. Raises InvalidInputError for a row that does not meet `where`.
+        """
+        evaluate = evaluators.overwrite(data, where, settings, may_lease=where is None)
+        return writes.overwrite(self._open, evaluate, commit, lease=settings)
+
+    def overwrite_partitions(
+        self,
+        data: Any,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Overwrite the rows of each partition that has rows in `data`; return the epoch.
+
+        Without rows nothing happens. In a table without partitions, all rows are overwritten.
+        Raises ConflictError when a concurrent writer wrote into one of the partitions since the
+        table was last read.
+        """
+        evaluate = evaluators.overwrite_partitions(data, settings)
+        return writes.overwrite(self._open, evaluate, commit)
+
+    def delete(
+        self,
+        where: Where | None = None,
+        *,
+        count_rows: bool = False,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Delete the rows that meet `where`; None means all rows.
+
+        Reads the columns of the condition, and skips RowSets that the log's statistics decide. A
+        range of the table's order is deleted without being read, as `delete_range` does. Then
+        `rows_deleted` is None in the result, unless `count_rows` asks to read and count the rows.
+
+        Runs again when a concurrent statement moved one of the rows. Raises InvalidInputError that
+        names the column or the part of the condition at fault, and ConflictError after ten tries.
+        A datetime in the condition needs a time zone if its column is a timestamp.
+        """
+        return self._run(evaluators.delete(where, counted=count_rows), commit)
+
+    def delete_range(self, where: Where, *, commit: CommitSettings | None = None) -> RowCounts:
+        """Delete a range of rows without reading them, however many there are.
+
+        `where` compares the leading columns of the sort key or primary key with values, all but the
+        last by `=`, or columns of the partitioning, or both; `IN` and `OR` give several ranges. All
+        these columns are NOT NULL. Rows that a concurrent writer adds later stay. Costs one small
+        epoch; reads no data. `rows_deleted` is None in the result where bounds do not tell it.
+
+        Raises InvalidInputError for any other condition, and says what a range is, and for a
+        datetime without a time zone for a timestamp column. Raises ConflictError after ten tries.
+        """
+        return self._run(evaluators.delete_range(where, counted=False), commit)
+
+    def update(
+        self,
+        set: Mapping[str, Any],
+        where: Where | None = None,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Set columns of the rows that meet `where`; None means all rows.
+
+        `set` gives values by column: text is SQL (a column, a literal, or a condition), `col("a")`
+        is a column, and any other Python value means itself. All values are computed from the row
+        before the update. A datetime needs a time zone if its column is a timestamp. Runs again
+        when a concurrent statement deleted or moved one of the rows. Raises InvalidInputError that
+        names the column at fault, and ConflictError after ten tries.
+        """
+        return self._run(evaluators.update(set, where, settings), commit)
+
+    def upsert(
+        self,
+        data: Any,
+        on: str | Sequence[str] | None = None,
+        *,
+        ignore_unknown_columns: bool = False,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Merge rows into the rows of the table with the same keys; add rows with new keys.
+
+        `data` is anything that `append` takes; it is held in memory. The key is the primary key.
+        The rows may leave out columns: a row of the table keeps its values there, and a new row
+        gets defaults. Several rows may have one key. Merge modes and sequences, which are
+        properties of the table, decide what they become. A column that the table does not have is
+        an error. With `ignore_unknown_columns` it is left out.
+
+        With `on`, other columns are the key, and `data` has all columns of the table, each key
+        once. When several rows of the table have one key, each of them is replaced, as with MERGE.
+
+        Reads the key columns of RowSets that may have one of the keys. If a concurrent statement
+        changed one of the rows, or inserted one of the keys, only these keys are merged again; with
+        `on`, the whole statement runs again. Raises NotFoundError or InvalidInputError that names
+        the column, or the key that is NULL, or given twice with `on`, or whose sum overflows.
+        Raises ConflictError after ten tries.
+        """
+        evaluate = evaluators.upsert(
+            self._columns, data, on, settings, ignore_unknown_columns=ignore_unknown_columns
         )
-        return ArrowTable(here, self._log, base)
+        return self._run(evaluate, commit)
+
+    def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
+        """Delete the rows that have one of the primary keys in `data`.
+
+        `data` is a list, set, range, array or series of keys, each as `get` takes it, such as
+        `[7, 9]`. Or it is anything that `append` takes, with exactly the columns of the primary
+        key, and the sequence of a table that has one; it is held in memory. A key that no row has
+        is ignored.
+        With a sequence, a row that is newer than its deletion stays, and an older row that an
+        upsert brings later stays out for `tombstone.hours`. Reads the key columns where the keys
+        may be. Runs again when a concurrent statement changed one of the rows. Raises
+        InvalidInputError for a table without a primary key or with sequences of single columns, or
+        that names a column at fault. Raises ConflictError after ten tries.
+        """
+        return self._run(evaluators.delete_keys(self._columns, data), commit)
+
+    def add_column(
+        self,
+        name: str,
+        type: GivenType,
+        value: computed.ArrowFunction | object,
+        *,
+        columns: Sequence[str] | None = None,
+        nullable: bool = True,
+        comment: str | None = None,
+        after: str | None = None,
+        first: bool = False,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Add a column with a value in each row, in one epoch; earlier epochs do not show it.
+
+        `value` is a function that takes a record batch of `columns` (None: all) and returns as many
+        values, or what `update` sets a column to; a datetime needs a time zone for a timestamp. The
+        function gets live rows, about a block at a time, perhaps of one RowSet more than once. Rows
+        that a concurrent append adds after the epoch have NULL; for a NOT NULL column
+        (`nullable=False`), that append is refused instead. Holds a block of each column. Runs again
+        if a concurrent writer alters the columns.
+
+        Raises InvalidInputError or NotFoundError that names the column for a column that exists, an
+        unknown one, a value of another type, or NULL in a NOT NULL column. Raises InvalidInputError
+        when the table has more RowSets than one epoch can list. Raises ConflictError after ten
+        tries, and whatever the function raises. After any error the table is unchanged.
+        Spec: docs/spec/conflicts.md#filled-columns
+        """
+        column = as_column(name, type, nullable=nullable, comment=comment)
+        new = NewColumn(column, after, first)
+        return fill(self._open, name, new, value, columns, None, settings, commit)
+
+    def backfill(
+        self,
+        name: str,
+        value: computed.ArrowFunction | object,
+        where: Where | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Give an existing column a value in the rows that meet `where` (None: all), in one epoch.
+
+        This is an update that never moves rows: it writes the column again in each RowSet that has
+        such a row. The arguments are those of `add_column`, with its rule for the zone of a
+        datetime; `columns` may name the column itself. With `where`, the counts include rows that a
+        concurrent writer deletes meanwhile. An update of the same rows that runs at the same time
+        is run again. Raises InvalidInputError for a column that the table is sorted or partitioned
+        by, else as `add_column`.
+        """
+        return fill(self._open, name, None, value, columns, where, settings, commit)
+
+    def alter(self, *changes: alteration.Alteration) -> int:
+        """Change columns, properties, constraints or the comment in one epoch, and return it.
+
+        No file is touched; `alteration/` has the changes. A new constraint first reads
+        RowSets, except where the log's bounds decide it. Raises InvalidInputError or
+        NotFoundError that names the column, or a constraint and the values of a row that it does
+        not allow. Raises ConflictError when a concurrent writer altered the same thing since the
+        table was last read.
+        """
+        after = alteration.commit_alterations(self._log, self._snapshot, self._state, changes)
+        return self._open.see_committed(after).epoch
+
+    def rename_column(self, path: alteration.FieldPath, new_name: str) -> int:
+        """Rename a column, or a field inside one, and return the epoch: `alter(RenameColumn(…))`.
+
+        Raises the errors of `alter`.
+        """
+        return self.alter(alteration.RenameColumn(path, new_name))
+
+    def drop_column(self, *paths: alteration.FieldPath) -> int:
+        """Drop columns, or fields inside them, and return the epoch: `alter(DropColumn(…), …)`.
+
+        No file is touched, and earlier epochs still have the columns. Raises the errors of `alter`.
+        """
+        return self.alter(*(alteration.DropColumn(path) for path in paths))
+
+    def partition_by(self, *fields: str) -> int:
+        """Partition new rows by other fields, such as `days(ts)`; no fields end partitioning.
+
+        Existing RowSets keep their partitions until compaction rewrites them. Returns the epoch.
+        Raises NotFoundError or InvalidInputError that names the column at fault, and ConflictError.
+        """
+        return self.alter(alteration.SetPartitioning(fields))
+
+    def rename(self, new_name: str) -> int:
+        """Rename the table in its database, and return the epoch. Moves no file.
+
+        Raises AlreadyExistsError when the name is taken, and InvalidInputError for a lone table,
+        which is named by its folder, and for the table of static values.
+        """
+        after = alteration.commit_rename(self._log, *self._open.newest(), new_name)
+        return self._open.see_committed(after).epoch
+
+    def drop(self) -> int:
+        """Drop the whole table, and return the epoch of the drop; `drop_column` drops a column.
+
+        Earlier epochs stay readable until a vacuum: `database.table(name, epoch=e)` opens them, and
+        `database.restore(epoch=e)` brings the table back. Methods of this object raise
+        NotFoundError from then on. Raises InvalidInputError for the table of static values.
+        """
+        after = alteration.commit_drop(self._log, *self._open.newest())
+        return self._open.see_committed(after).epoch
 
     def restore(
         self,
@@ -356,29 +699,137 @@ class ArrowTable(Maintenance, ComputedColumns, Altering, Writing, TableReads):
         commit: CommitSettings | None = None,
     ) -> Restored:
         """Restore the table, and return what was done. Raises as `restore`."""
-        base = self._refresh()
+        base, table = self._open.newest()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
-        table = self._location.require(base)
         after, done = restore.restore_table(self._log, base, table, then, commit)
-        with suppress(ColonnadeError):  # the restore is durable: see `_see_committed`
-            if table.id not in after.tables:
-                self._location = replace(self._location, id=None)
-        return Restored(self._see_committed(after), then.epoch, done)
+        self._open.follow_restored(table, after)
+        return Restored(after, then.epoch, done)
+
+    def optimize(self, where: Where | None = None) -> compaction.Optimize:
+        """Describe a compaction, optionally only of RowSets that may match a condition.
+
+        `table.optimize().executeCompaction()` does what the table's properties ask for.
+        """
+
+        begun = compaction.Optimize(self._log, self._open.newest, self._open.see_committed)
+        return begun if where is None else begun.where(where)
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        retain_epochs: int | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        trust_clock: bool = False,
+    ) -> VacuumResult:
+        """Remove what no kept epoch needs; see `ArrowDatabase.vacuum`.
+
+        A database has one sequence of epochs for all its tables. The arguments replace the
+        retention properties of this table only; the retention of every other table is respected.
+        """
+        refuse_short(retention_hours, force=force, dry_run=dry_run)
+        request = vacuum_run.VacuumRequest(
+            retention_hours, retain_epochs, self._state.id, dry_run, trust_clock
+        )
+        result = vacuum_run.vacuum(self._log, request)
+        self._refresh()
+        return result
+
+    def verify(
+        self,
+        depth: int = 3,
+        *,
+        epoch: int | None = None,
+        threads: int | None = None,
+        elsewhere: verify_job.VerifyRunner | None = None,
+    ) -> VerifyReport:
+        """Find damage in the table and in the log; see `ArrowDatabase.verify`.
+
+        When the head cannot be read, checks all tables that can be read.
+        """
+        known = self._log.reader.try_read_head()
+        table = None if known is None else self._location.find(known)
+        tables = None if table is None else [table.name]
+        return checks.verify(
+            self._log, depth, tables=tables, epoch=epoch, threads=threads, elsewhere=elsewhere
+        )
+
+    def report(self, epochs: int = 200) -> reports.Report:
+        """Make an HTML page about the table: sizes, ages, deletions, overlap, epochs, compaction.
+
+        It ends a cell of a notebook, or `save` writes it to a file. Of the last `epochs` of the
+        database, it shows those that changed the table. Reads the log alone: the entries of the
+        table, and one object for each of these epochs. Raises InvalidInputError for another number
+        of epochs, or for an invalid property of compaction. Raises ImportError without jinja2.
+        """
+        return reports.make_report(self._log, self._refresh(), epochs, self._state)
+
+    def repair(
+        self,
+        rowsets: Collection[int],
+        *,
+        rescue: str | os.PathLike[str],
+        dry_run: bool = False,
+    ) -> repairs.RepairResult:
+        """Drop what cannot be read of damaged RowSets in one epoch, and say which rows are lost.
+
+        `rowsets` are ids, as `verify` reports them. Rows stay when every column of their stretch
+        (at most 65,536 rows) can be read. What can be read of the other rows is written to the new
+        Parquet file `rescue`, which is not created when no row is lost. Deletes no file, because
+        earlier epochs still name the old ones. `dry_run` only says what would be lost.
+
+        Raises NotFoundError for an unknown RowSet, InvalidInputError when nothing is damaged,
+        AlreadyExistsError when `rescue` exists, ConflictError when a concurrent writer changed one
+        of the RowSets, and StoreError.
+        """
+        base = self._refresh()
+        snapshot, result = repairs.take_out(
+            self._log, self._state, base, rowsets, rescue, dry_run=dry_run
+        )
+        self._open.see_committed(snapshot)
+        return result
+
+    def __reduce__(self) -> tuple[Callable[..., ArrowTable], tuple[Any, ...]]:
+        """Pickle which table it is. The other process reads the newest state at its first need."""
+        return _opened_again, (replace(self._location, opening=None),)
+
+    def __repr__(self) -> str:
+        seen = self._open.last_seen
+        epoch = None if seen is None else seen.epoch
+        return f"{type(self).__name__}({self.path!r}, epoch={epoch})"
+
+    def _repr_html_(self) -> str:
+        return notebook.table_html(self, self._open)
+
+    # What the project's own modules and tests ask of a table.
+
+    @property
+    def _log(self) -> Log:
+        return self._open.log
+
+    @property
+    def _location(self) -> Location:
+        return self._open.location
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self._open.snapshot
+
+    @property
+    def _state(self) -> TableState:
+        return self._open.state
+
+    @property
+    def _columns(self) -> TableSchema:
+        return self._state.schema
+
+    def _refresh(self) -> Snapshot:
+        return self._open.refresh()
+
+    def _run(self, evaluate: evaluators.Evaluate, commit: CommitSettings | None) -> RowCounts:
+        return writes.run(self._open, evaluate, commit)
 
 
-def _scan_again(
-    location: Location,
-    columns: Sequence[str],
-    where: Predicate | None,
-    limit: int | None,
-    *,
-    seen: int,
-    **state: Any,
-) -> Scan:
-    """Plan a scan in another process, of a state as it was seen at a time in ms since 1970 UTC.
-
-    Raises the errors of `ArrowTable.scan`.
-    """
-    table = ArrowTable(location, Log(location.store), None)
-    scan = table.scan(columns, where, seen_at=moment(seen), **state)
-    return scan if limit is None else scan.limit(limit)
+def _opened_again(location: Location) -> ArrowTable:
+    return ArrowTable(location, Log(location.store), None)

@@ -93,13 +93,13 @@ class OwnDraws:
         return values
 
 
-def draws_of(log: Log, table: TableState, job_id: str) -> Draws:
+def draws_of(log: Log, table: TableState, job_id: str, base: Snapshot | None = None) -> Draws:
     """Return where a job gets values for a table, which the job or a transaction may create.
 
-    Cost: that of `LogReader.read_head`.
+    `base` is a state of the log; without one, this costs as `LogReader.read_head`.
     """
     with suppress(NotFoundError):  # the job creates the database, too
-        head = log.reader.read_head()
+        head = log.reader.read_head() if base is None else base
         if table.id in head.tables:
             return LogDraws(log, head, table, job_id)
     return OwnDraws(table)

@@ -76,7 +76,7 @@ class Before:
         key = SchemaField(name="k", type="long", nullable=False)
         self.path, self.schema = path, TableSchema(fields=(key, *fields))
         self.table = colonnade.create(path, self.schema)
-        self.table._log = Log(self.table._log.store, limits=LIMITS, pause=lambda seconds: None)
+        self.table._open.log = Log(self.table._log.store, limits=LIMITS, pause=lambda seconds: None)
         self.rows: dict[str, Any] = {name: [] for name in self.schema.names}
         for form in FORMS if nulls else [*FORMS][:-2]:
             first = len(self.rows["k"])

@@ -20,6 +20,7 @@ from colonnade.manifests.store import MemoryStore, StoreAddress
 from colonnade.tableformat import location
 from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.statements import commit
+from colonnade.tableformat.table import scans
 from colonnade.tableformat.table import table as tables
 from tests.far_store import FarStore
 
@@ -84,7 +85,7 @@ WITHOUT: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         EarlySegments, "reads", return_value=[]
     ),
     "RowSets beside the look for newer epochs": lambda: patch.object(
-        tables, "open_ahead", side_effect=lambda *_: OpenedAhead()
+        scans, "open_ahead", side_effect=lambda *_: OpenedAhead()
     ),
 }
 

@@ -245,7 +245,7 @@ def test_a_table_keeps_to_the_database_that_was_there_when_it_was_opened(
         make(world, f"{LAKE}/older", 0, epochs)
         ArrowTable.create(path, rows(0).schema)
         table = ArrowTable.open(path)
-        is_put_off = table._begun is not None
+        is_put_off = table._open.proven is None
         assert is_put_off == (epochs == 5)
         replace(world, path, 9)
         if is_damaged:
@@ -253,7 +253,7 @@ def test_a_table_keeps_to_the_database_that_was_there_when_it_was_opened(
         world.now += 60.0
         uses: list[Callable[[], object]] = [
             partial(table.scan, epoch=2),
-            partial(table._snapshot_at, 2),
+            partial(table._open.snapshot_at, 2),
         ]
         if not is_damaged:
             uses += [table.refresh, table.history]

@@ -41,6 +41,7 @@ from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.location import Location, locate, locate_existing
+from colonnade.tableformat.table.alteration.commit import commit_alterations
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design.new_table import check_table_name
 from colonnade.tableformat.table.table import ArrowTable
@@ -150,7 +151,8 @@ def alter_table(request: AlterTable) -> Done:
     changes = alterations(request.changes)
     checked = [each.epoch for each in request.changes if isinstance(each, AddConstraint)]
     if checked:
-        table._alter_checked(table._snapshot_at(min(checked)), *changes)
+        state = table._open.snapshot_at(min(checked))
+        commit_alterations(table._log, table._snapshot, table._state, changes, state)
     else:
         table.alter(*changes)
     return Done()

@@ -1,5 +1,6 @@
 """What a table is, as users state it, and as the log stores it: columns, keys, rules, properties.
 
+description.py    the design of a table in the words of its users
 spec.py           what a new table is, as one value
 new_table.py      a `TableSpec` checked and made an operation, before the table exists
 primary_key.py  partition_key.py   the primary key; static columns, and the key of their values

@@ -120,12 +120,12 @@ def erase(
     if dry_run:
         return _planned(table, predicate, text, all_tables=all_tables)
 
-    def stored(log: StatementLog, base: Snapshot, state: TableState, job_id: str) -> Statement:
+    def stored(log: StatementLog, state: TableState, job_id: str) -> Statement:
         # A row that has expired is hidden, and still stored. The history does not say what is
         # erased.
         return evaluate_delete(log.showing_expired(), state, predicate)
 
-    deleted = table._run_at(stored).rows_deleted or 0
+    deleted = table._run(stored, None).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     unsaid = begun._with(replace(begun._chosen, said=()))
     rewritten = unsaid.executeCompaction().rowsets_removed

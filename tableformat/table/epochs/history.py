@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from itertools import islice
 
 from colonnade.manifests.commit.rebase.reads import ISOLATION, isolation_of
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.columns.statics import with_own_statics
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
@@ -25,6 +28,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import Rows, html_of
+from colonnade.tableformat.statements.statement import RowCounts
 
 
 @public
@@ -118,6 +122,44 @@ def table_history(
             return
         if made or any(_sets_isolation(op, tables) for op in epoch.ops):
             isolation = _isolation_at(tables, epoch.epoch - 1, state_at)
+
+
+def history_of(log: Log, head: Snapshot, table: TableState, limit: int | None) -> History:
+    """Return the newest changes of a table; reads one file for each epoch.
+
+    Raises InvalidInputError unless `limit` is a whole number from 0.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
+    epochs = log.reader.read_kept_epochs(head)
+    found = table_history(epochs, table, lambda epoch: log.reader.read_at(epoch, head=head))
+    return History(islice(found, None if limit is None else min(limit, sys.maxsize)))
+
+
+def time_of(log: Log, head: Snapshot, epoch: int, path: str) -> datetime | None:
+    """Return when an epoch was committed; None if retention removed it. Costs one GET.
+
+    Raises NotFoundError for an epoch that does not exist.
+    """
+    if not 0 <= epoch <= head.epoch:
+        raise NotFoundError(f"Epoch {epoch} of {path} does not exist.")
+    if epoch < head.floor:
+        return None
+    found = next(log.reader.read_epochs(epoch, limit=1), None)
+    return None if found is None else moment(found.time_ms)
+
+
+def counts_of(log: Log, head: Snapshot, transaction: str, after: int) -> RowCounts:
+    """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
+
+    Costs one GET for each epoch since.
+    """
+    for epoch in log.reader.read_kept_epochs(head):
+        if epoch.epoch <= after:
+            break
+        if epoch.transaction == transaction:
+            return RowCounts._of_metrics(epoch.epoch, epoch.metrics or {})
+    return RowCounts(head.epoch)
 
 
 def _table(operation: Operation) -> str | None:

@@ -13,13 +13,12 @@ from datetime import datetime
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.partition.text import partition_text
+from colonnade.tableformat.table.design.description import partitioning_of, sort_key_of
 from colonnade.tableformat.table.design.properties import stated_properties
 from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import PinnedEpoch, pinned
-from colonnade.tableformat.table.report.notebook import sort_key_text
 from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.types.bound_text import bounds_text
 
@@ -126,8 +125,8 @@ def table_facts(log: Log, head: Snapshot, state: TableState) -> TableFacts:
         rowsets=len(entries),
         bytes=int(entries.byte_counts.sum()),
         columns=len(state.schema.fields),
-        sort_key=sort_key_text(state),
-        partitioning=[field_text(field, state.schema) for field in state.partition_fields],
+        sort_key=sort_key_of(state),
+        partitioning=list(partitioning_of(state)),
         properties=stated_properties(state),
         comment=state.comment,
         created_epoch=state.created_epoch,

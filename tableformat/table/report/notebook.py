@@ -5,14 +5,20 @@ A handle is what the user has: a table or database of Python, or that of Spark w
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import Rows, html_of
-from colonnade.tableformat.table.epochs.history import changes
-from colonnade.tableformat.table.opened import OpenTable
-from colonnade.tableformat.table.opened_database import OpenDatabase
+from colonnade.tableformat.table.design.description import (
+    partitioning_of,
+    primary_key_of,
+    sort_key_of,
+)
+from colonnade.tableformat.table.epochs.history import changes, history_of
+from colonnade.tableformat.table.open_table import OpenTable
 from colonnade.tableformat.types.arrow_types import type_name
 
 _CHANGES = 5
@@ -28,9 +34,10 @@ def table_html(handle: object, table: OpenTable) -> str:
     Reads the entries of its RowSets and the last epochs. What cannot be read is said in the HTML.
     """
     try:
-        snapshot, state = table._refresh(), table._state
-        rows, rowsets, size = _amounts(table._log, state)
-        last = table.history(_CHANGES)
+        snapshot = table.refresh()
+        state = table.location.require(snapshot)
+        rows, rowsets, size = _amounts(table.log, state)
+        last = history_of(table.log, snapshot, state, _CHANGES)
     except ColonnadeError as error:
         return html_of(repr(handle), [("error", error.message)])
     facts = [
@@ -38,9 +45,9 @@ def table_html(handle: object, table: OpenTable) -> str:
         ("rows", rows),
         ("RowSets", rowsets),
         ("size", size),
-        ("primary key", list(table.primary_key)),
-        ("sort key", sort_key_text(state)),
-        ("partitioning", list(table.partitioning)),
+        ("primary key", list(primary_key_of(state))),
+        ("sort key", sort_key_of(state)),
+        ("partitioning", list(partitioning_of(state))),
         ("comment", state.comment),
     ]
     columns = [
@@ -56,13 +63,13 @@ def table_html(handle: object, table: OpenTable) -> str:
     return html_of(repr(handle), facts, shown, changes(last))
 
 
-def database_html(handle: object, database: OpenDatabase) -> str:
+def database_html(handle: object, log: Log, refresh: Callable[[], Snapshot]) -> str:
     """Return the tables of a database as HTML; reads the entries of their RowSets."""
     try:
-        snapshot = database._refresh()
+        snapshot = refresh()
         names = snapshot.own_names()
         shown = sorted(names, key=lambda key: names[key])[:_TABLES]
-        tables = [_table_row(database._log, snapshot, snapshot.tables[key]) for key in shown]
+        tables = [_table_row(log, snapshot, snapshot.tables[key]) for key in shown]
     except ColonnadeError as error:
         return html_of(repr(handle), [("error", error.message)])
     more = len(names) - len(shown)
@@ -85,11 +92,3 @@ def _amounts(log: Log, state: TableState) -> tuple[int, int, str]:
     entries = log.rowsets.read_entries(state, which="all")
     rows = int(entries.rows.sum() - entries.deleted.sum())
     return rows, len(entries), size_text(int(entries.byte_counts.sum()))
-
-
-def sort_key_text(state: TableState) -> list[str]:
-    """Return the sort key as users write it: `["day", "amount desc"]`."""
-    return [
-        state.schema.by_id(field.column).name + (" desc" if field.descending else "")
-        for field in state.sort_key
-    ]

@@ -10,7 +10,7 @@ anything before the commit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -43,15 +43,11 @@ from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.reads import TableReads
 from colonnade.tableformat.scan.user_rows import batches_of
+from colonnade.tableformat.statements import evaluators
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.change import complete_in_transaction
 from colonnade.tableformat.statements.commit import Reported
-from colonnade.tableformat.statements.methods import Evaluate, RowMethods
-from colonnade.tableformat.statements.overwrite import (
-    evaluate_overwrite,
-    evaluate_overwrite_partitions,
-    evaluate_overwrite_where,
-)
+from colonnade.tableformat.statements.evaluators import Evaluate
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.table.changes import AlsoChange, Changes
@@ -377,15 +373,13 @@ class ArrowTransaction:
 
 
 @public
-class ArrowTransactionTable(RowMethods, TableReads):
+class ArrowTransactionTable(TableReads):
     """One table as a transaction sees it. Its changes are committed with the transaction."""
 
     def __init__(self, transaction: ArrowTransaction, log: Log, table: TableId) -> None:
         self._transaction = transaction
         self._log = log
         self._table = table
-
-    _deletes_unread = False
 
     @property
     def _state(self) -> TableState:
@@ -440,45 +434,73 @@ class ArrowTransactionTable(RowMethods, TableReads):
         check_settings(settings, None)
 
         def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
-            return evaluate_append(log, table, _rows(data, table), job_id, settings)
+            rows = batches_of(data, arrow_schema(table.schema))
+            return evaluate_append(log, table, rows, job_id, settings)
 
-        return self._transaction._run_on(self._table, evaluate)
+        return self._run(evaluate)
 
     def overwrite(
         self, data: Any, where: Where | None = None, *, settings: WriteSettings | None = None
     ) -> RowCounts:
         """Overwrite all rows, or the rows that meet `where`; see `ArrowTable.overwrite`."""
-        check_settings(settings, None)
-        predicate = None if where is None else parse_predicate(where)
-
-        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
-            rows = _rows(data, table)
-            if predicate is None:
-                return evaluate_overwrite(log, table, rows, job_id, settings)
-            text = str(where)
-            return evaluate_overwrite_where(log, table, rows, predicate, job_id, settings, text)
-
-        return self._transaction._run_on(self._table, evaluate)
+        return self._run(evaluators.overwrite(data, where, settings, may_lease=False))
 
     def overwrite_partitions(
         self, data: Any, *, settings: WriteSettings | None = None
     ) -> RowCounts:
         """Overwrite the partitions of `data`; see `ArrowTable.overwrite_partitions`."""
-        check_settings(settings, None)
+        return self._run(evaluators.overwrite_partitions(data, settings))
 
-        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
-            rows = _rows(data, table)
-            return evaluate_overwrite_partitions(log, table, rows, job_id, settings)
+    # Rows that the transaction has added come in the epoch of a range tombstone, which would not
+    # delete them. So its deletions read and count rows.
 
-        return self._transaction._run_on(self._table, evaluate)
+    def delete(
+        self,
+        where: Where | None = None,
+        *,
+        count_rows: bool = False,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Delete the rows that meet `where`, which are always counted; see `ArrowTable.delete`."""
+        return self._run(evaluators.delete(where, counted=True), commit)
 
-    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+    def delete_range(self, where: Where, *, commit: CommitSettings | None = None) -> RowCounts:
+        """Delete a range of rows, which are read and counted; see `ArrowTable.delete_range`."""
+        return self._run(evaluators.delete_range(where, counted=True), commit)
+
+    def update(
+        self,
+        set: Mapping[str, Any],
+        where: Where | None = None,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Set columns of the rows that meet `where`; see `ArrowTable.update`."""
+        return self._run(evaluators.update(set, where, settings), commit)
+
+    def upsert(
+        self,
+        data: Any,
+        on: str | Sequence[str] | None = None,
+        *,
+        ignore_unknown_columns: bool = False,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Merge rows into the rows with the same keys; see `ArrowTable.upsert`."""
+        evaluate = evaluators.upsert(
+            self._columns, data, on, settings, ignore_unknown_columns=ignore_unknown_columns
+        )
+        return self._run(evaluate, commit)
+
+    def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
+        """Delete the rows that have one of the primary keys; see `ArrowTable.delete_keys`."""
+        return self._run(evaluators.delete_keys(self._columns, data), commit)
+
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None = None) -> RowCounts:
         if commit is not None:
             raise InvalidInputError(
                 "A transaction is committed as a whole; pass `commit` to the transaction instead."
             )
         return self._transaction._run_on(self._table, evaluate)
-
-
-def _rows(data: Any, table: TableState) -> Iterator[pa.RecordBatch]:
-    return batches_of(data, arrow_schema(table.schema))

@@ -17,7 +17,7 @@ from colonnade.tableformat.rowset import adapt
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.statements.columns import assignments
 from colonnade.tableformat.statements.columns.fill import Fill
-from colonnade.tableformat.table import writing
+from colonnade.tableformat.table import writes
 from colonnade.tableformat.table.alteration import commit as alteration_commit
 from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns, fit_rows
 from colonnade.tableformat.types import conform
@@ -148,7 +148,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "rows lose the columns that they bring",
-        lambda: patch.object(writing, "fit_rows", _left_out),
+        lambda: patch.object(writes, "fit_rows", _left_out),
         actors=BROUGHT,
         seeds=50,
     ),

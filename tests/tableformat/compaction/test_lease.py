@@ -143,7 +143,7 @@ def test_a_write_whose_lease_comes_after_a_vacuum_of_its_base_runs_again_or_is_r
             other.vacuum(0, force=True)
         take_lease(*arguments)
 
-    monkeypatch.setattr("colonnade.tableformat.table.writing.take_lease", take)
+    monkeypatch.setattr("colonnade.tableformat.table.writes.take_lease", take)
     if mode == "append":
         table.append(noise(2), settings=settings(1))
     else:
@@ -412,7 +412,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
         planned.append(True)
         return change_of(*arguments, **more)
 
-    monkeypatch.setattr("colonnade.tableformat.table.writing.change_of", plan)
+    monkeypatch.setattr("colonnade.tableformat.table.writes.change_of", plan)
     assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
     assert len(planned) == 2
     assert table.scan(where="id = -1").to_arrow().num_rows == 50

@@ -10,23 +10,11 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.statements.append import write_added
 from tests.tableformat.statements.tables import log_of, made, rows
 
 JOB = "0123456789abcdef"
-
-
-class Counted:
-    """Gives values from a first one, and counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.draws = 0
-
-    def draw(self, column: SchemaField, count: int) -> range:
-        self.draws += 1
-        return range(100, 100 + count)
 
 
 def refusing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -45,14 +33,19 @@ def test_rows_that_a_condition_refuses_leave_nothing_behind() -> None:
     assert {each.name for each in store.list("")} == before
 
 
-def test_values_of_identity_columns_come_from_the_draws_that_are_given(tmp_path: Path) -> None:
+def test_values_of_identity_columns_are_drawn_without_a_look_for_the_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     columns = pa.schema([("id", pa.int64()), ("v", pa.string())])
     identity = {"id": colonnade.IdentityColumn()}
     table = colonnade.create(tmp_path / "t", columns, identity=identity)
-    draws, batches = Counted(), pa.table({"v": ["a", "b"]}).to_batches()
-    added = write_added(log_of(table), table._state, batches, JOB, None, "append", draws=draws)
-    assert (added.count, added.static_values, draws.draws) == (2, None, 1)
-    assert table._state.identities == ()
+    batches = pa.table({"v": ["a", "b"]}).to_batches()
+    with monkeypatch.context() as patched:
+        patched.setattr(table._log.reader, "read_head", None)
+        added = write_added(log_of(table), table._state, batches, JOB, None, "append")
+    assert (added.count, added.static_values) == (2, None)
+    assert table.next_identities == {"id": 1}
+    assert table.refresh().next_identities == {"id": 3}
 
 
 def test_static_values_leave_their_rows(tmp_path: Path) -> None:

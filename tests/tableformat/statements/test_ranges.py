@@ -16,6 +16,7 @@ from colonnade.manifests.model.range_tombstones import MOST_REGIONS
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.ranges import evaluate_range
 from colonnade.tableformat.table.epochs.erase import erase
+from colonnade.tableformat.table.epochs.history import counts_of
 from tests.clocked import Clocked
 from tests.faults import FaultyStore
 
@@ -64,7 +65,9 @@ def test_a_range_costs_one_small_epoch_and_reads_no_row(tmp_path: Path) -> None:
     assert newest.stat().st_size <= 1_000
     assert whole.history(1)[0].metrics["ranges_deleted"] == 1
     assert "rows_deleted" not in whole.history(1)[0].metrics
-    assert whole._find_counts(whole.history(1)[0].transaction, 0).rows_deleted is None
+    transaction = whole.history(1)[0].transaction
+    counts = counts_of(whole._log, whole._snapshot, transaction, 0)
+    assert counts.rows_deleted is None
 
 
 def test_rowsets_that_lie_wholly_inside_a_range_are_dropped_in_its_epoch(tmp_path: Path) -> None:

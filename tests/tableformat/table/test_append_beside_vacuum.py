@@ -95,7 +95,7 @@ def test_an_append_that_always_meets_a_conflict_gives_up() -> None:
     mine, _, _ = world(0)
     never = ConflictError("Not yet.")
     with (
-        mock.patch("colonnade.tableformat.table.writing.change_of", side_effect=never) as sent,
+        mock.patch("colonnade.tableformat.table.writes.change_of", side_effect=never) as sent,
         pytest.raises(ConflictError, match="Not yet"),
     ):
         mine.append(rows(*MINE))

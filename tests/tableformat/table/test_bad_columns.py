@@ -352,14 +352,6 @@ CALLS: dict[str, tuple[Call, str]] = {
         "must be a whole number, not '1'",
     ),
     "an epoch of 5,000 digits": (lambda t: t.restore(epoch=10**5_000), "at most 100 digits"),
-    "a transaction that is a number": (
-        lambda t: t._find_counts(5, 1),  # type: ignore[arg-type]
-        "must be named by its id",
-    ),
-    "counts after what is no epoch": (
-        lambda t: t._find_counts("ab", "x"),  # type: ignore[arg-type]
-        "must be a whole number, not 'x'",
-    ),
 }
 
 

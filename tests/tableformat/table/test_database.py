@@ -150,3 +150,24 @@ def test_a_database_can_be_moved_without_a_change(tmp_path: Path) -> None:
     colonnade.create(tmp_path / "old", SCHEMA).append(rows(1))
     (tmp_path / "old").rename(tmp_path / "new")
     assert ids(colonnade.open(tmp_path / "new").scan()) == [1]
+
+
+def test_a_database_tells_its_tables_as_they_are_now(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    assert bool(database)
+    assert (list(database), len(database), "t" in database) == ([], 0, False)
+    other = colonnade.open_database(tmp_path / "db")
+    for name in "ut":
+        other.create_table(name, SCHEMA)
+    assert (list(database), len(database), "t" in database) == (["t", "u"], 2, True)
+    assert database["t"].name == "t"
+    assert 5 not in database
+    with pytest.raises(colonnade.NotFoundError, match="'x' does not exist"):
+        database["x"]
+    assert repr(database).startswith("ArrowDatabase(")
+
+
+def test_a_notebook_completes_the_names_of_tables(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("orders", SCHEMA)
+    assert database._ipython_key_completions_() == ["orders"]

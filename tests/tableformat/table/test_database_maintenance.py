@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import colonnade
-from colonnade.tableformat.table.database_maintenance import DatabaseMaintenance
 from tests.tableformat.table.trips import ids, rows
 
 
 def test_every_table_goes_back_to_an_epoch_that_is_named_by_its_number(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
-    assert isinstance(database, DatabaseMaintenance)
     tables = [database.create_table(name, rows(1)) for name in "ab"]
     tagged = database.tag("both")
     for table in tables:

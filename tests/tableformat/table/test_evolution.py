@@ -111,7 +111,7 @@ def made(path: Path) -> ArrowTable:
     """Rows 1 to 3, two of them in one RowSet, and `n` an int."""
     limits = Limits(in_place_bytes=-(2**20))
     table = colonnade.create(path, pa.schema({"k": pa.int64(), "n": pa.int32()}))
-    table._log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
+    table._open.log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
     table.append(rows((1, 10), (2, None)))
     table.append(rows((3, 30)))
     return table

@@ -61,7 +61,7 @@ def test_both_readers_show_initial_values_beside_written_ones(
     wanted = pa.concat_tables([wanted, more])
     check(tool, tmp_path, table, wanted, "later defaults")
 
-    table._log = Log(table._log.store, limits=Limits(in_place_bytes=-(2**20)))
+    table._open.log = Log(table._log.store, limits=Limits(in_place_bytes=-(2**20)))
     changed = np.array(wanted["id"]) < 1000
     assert table.update({"d0": "NULL"}, "id < 1000").rowsets_in_place > 0
     at = wanted.schema.get_field_index("d0")

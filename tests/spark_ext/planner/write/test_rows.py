@@ -33,6 +33,7 @@ from colonnade.spark_ext.planner.state import snapshots
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.spark_ext.planner.state.unsent import Unsent
 from colonnade.spark_ext.planner.write import base, commits, deletes, rows, writes
+from colonnade.tableformat.table.epochs.history import counts_of
 from tests.faults import Fault, FaultyStore
 from tests.spark_ext.planner.catalog.test_databases import ids, planned, written
 from tests.task_reports import encode_rows
@@ -306,9 +307,10 @@ def test_the_oldest_of_many_uncommitted_plans_are_forgotten() -> None:
 def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: Path) -> None:
     transaction = "0123456789abcdef" * 2
     deletes.delete_where(deletion(path, compare(">=", 3), transaction=transaction))
-    counts = colonnade.open(path)._find_counts(transaction, 2)
+    table = colonnade.open(path)
+    counts = counts_of(table._log, table._snapshot, transaction, 2)
     assert (counts.epoch, counts.rows_deleted) == (3, 2)
-    assert colonnade.open(path)._find_counts("f" * 32, 2).rows_deleted == 0
+    assert counts_of(table._log, table._snapshot, "f" * 32, 2).rows_deleted == 0
 
 
 def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:

@@ -13,7 +13,7 @@ from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import IdentityColumn
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.keyed.upsert import evaluate_upsert
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
@@ -56,7 +56,7 @@ def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) 
     rival = another(table)
     tries: list[Statement] = []
 
-    def evaluate(log: StatementLog, _: Snapshot, state: TableState, job_id: str) -> Statement:
+    def evaluate(log: StatementLog, state: TableState, job_id: str) -> Statement:
         statement = evaluate_upsert(log, state, table_of(mine, columns), job_id)
         if not tries:
             for _change in range(rng.randrange(1, 4)):
@@ -64,7 +64,7 @@ def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) 
         tries.append(statement)
         return statement
 
-    table._run_at(evaluate)
+    table._run(evaluate, None)
     world.upsert(mine)
     assert len(tries) == 1
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))

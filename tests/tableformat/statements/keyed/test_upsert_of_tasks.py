@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.log.statement_log import StatementLog
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.transaction.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -38,7 +38,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
     rival = another(table)
     tries: list[Statement] = []
 
-    def evaluate(log: StatementLog, _: Snapshot, state: TableState, job_id: str) -> Statement:
+    def evaluate(log: StatementLog, state: TableState, job_id: str) -> Statement:
         statement = written(log, state, job_id, parts, columns, MERGE)
         if not tries and not in_transaction:
             for _change in range(rng.randrange(3)):
@@ -55,7 +55,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
             )
         table.refresh()
     else:
-        table._run_at(evaluate)
+        table._run(evaluate, None)
         assert len(tries) == 1
     world.upsert([row for part in parts for row in part])
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))

@@ -90,7 +90,7 @@ def made(path: Path) -> ArrowTable:
     """Rows 1 to 3, two of them in one RowSet."""
     table = colonnade.create(path, SCHEMA)
     limits = Limits(in_place_bytes=-(2**20), copied_rows=1)
-    table._log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
+    table._open.log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
     table.append(rows(1, 2))
     table.append(rows(3))
     return table

@@ -48,7 +48,7 @@ def rows(*numbers: int | None, first: int = 1) -> pa.Table:
 def made(path: Path, *parts: pa.Table) -> ArrowTable:
     table = colonnade.create(path, SCHEMA)
     limits = Limits(in_place_bytes=-(2**20), copied_rows=1)
-    table._log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
+    table._open.log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
     for part in parts:
         table.append(part)
     return table

@@ -134,7 +134,7 @@ def test_statements_treat_the_value_as_if_it_had_been_written(
         tables[1].append(pa.table({"k": range(start, start + 10), "c": five}))
     found = []
     for table in tables:
-        table._log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
+        table._open.log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
         table.append(pa.table({"k": [20, 21], "c": pa.array([None, 4], pa.int32())}))
         STATEMENTS[statement](table)
         table.refresh()
