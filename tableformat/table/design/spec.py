@@ -6,7 +6,7 @@ Spec: docs/spec/operations.md#operations
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from typing_extensions import Unpack
@@ -23,6 +23,7 @@ class TableSpec:
     """Columns, keys, layout, rules and properties of a new table: all but its place and its rows.
 
     Nothing is checked before a table is created from it. One value can create any number of tables.
+    It copies the lists and dicts that it is made of, so a change of them later does not change it.
 
     `columns` states the columns (docs/python.md#columns-of-a-new-table), or has rows that tell
     them. A stream of rows can be read only once, so it creates one table.
@@ -51,6 +52,12 @@ class TableSpec:
     constraints: Mapping[str, Any] | None = None
     properties: Mapping[str, str] | None = None
     comment: str | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            stated = getattr(self, each.name)
+            if isinstance(stated, list | dict):
+                object.__setattr__(self, each.name, stated.copy())
 
 
 class SpecKeywords(TypedDict, total=False):

@@ -60,6 +60,15 @@ def test_every_road_makes_the_same_table_of_a_spec_and_of_keywords(
             assert getattr(each, part) == getattr(made[0], part), part
 
 
+@pytest.mark.parametrize("name", [each.name for each in fields(TableSpec)])
+def test_a_list_or_dict_that_changes_later_does_not_change_the_spec(name: str) -> None:
+    names, by_name = ["id"], {"id": "int"}
+    of_list, of_dict = (TableSpec(**{"columns": SCHEMA, name: each}) for each in (names, by_name))
+    names.append("day")
+    by_name["day"] = "date"
+    assert (getattr(of_list, name), getattr(of_dict, name)) == (["id"], {"id": "int"})
+
+
 def test_a_spec_may_have_rows_in_place_of_columns_and_creates_any_number_of_tables(
     tmp_path: Path,
 ) -> None:
