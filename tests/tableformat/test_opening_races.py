@@ -189,7 +189,7 @@ def test_an_open_beside_another_writer_leads_to_one_log_and_its_rows(
             if done:
                 break
             _check(world, path, before, read, landed)
-    assert at > 20
+    assert at > 15
 
 
 def _open_read_append(
