@@ -31,6 +31,12 @@ def test_the_example_of_facts_and_dimensions_finds_right_sums_at_every_epoch() -
     assert re.search(r"drivers: compacted \d+ times; its schedule is 1 day\.", output)
 
 
+@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.long)])
+def test_the_pipeline_that_is_killed_all_the_time_counts_each_event_once(kills: int) -> None:
+    output = run(EXAMPLES / "medallion.py", str(kills))
+    assert f"800 events, {kills} kills: each counts once." in output
+
+
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.timeout(600)
