@@ -25,8 +25,8 @@ from colonnade.spark_ext.planner.read import metadata
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import rows, writes
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import encode_entries, write_rows
-from tests.task_reports import encode_rows
+from colonnade.tableformat.write.run import write_rows
+from tests.task_reports import encode_rows, rows_report
 
 SCHEMA = json.dumps(
     {
@@ -63,7 +63,7 @@ def planned(path: Path | str, **changed: Any) -> dict[str, Any]:
 def written(plan: dict[str, Any], rows: pa.Table = ROWS) -> dict[str, Any]:
     """The arguments of the commit of these rows."""
     job = WriteJob.model_validate_json(plan["job"])
-    message = encode_entries(write_rows(job, rows.to_batches())).decode()
+    message = rows_report(write_rows(job, rows.to_batches()))
     return {"job": plan["job"], "database": plan["database"], "messages": [message]}
 
 
@@ -103,7 +103,7 @@ def test_a_commit_that_is_sent_twice_lands_once(tmp_path: Path) -> None:
 def test_an_append_of_no_rows_makes_no_epoch(tmp_path: Path) -> None:
     writes.commit_write(written(planned(tmp_path / "t")))
     plan = planned(tmp_path / "t")
-    empty = {"job": plan["job"], "database": plan["database"], "messages": ["[]", "[]"]}
+    empty = {"job": plan["job"], "database": plan["database"], "messages": [rows_report(()), "[]"]}
     assert writes.commit_write(empty)["epoch"] == 1
     assert colonnade.open(tmp_path / "t").epoch == 1
 

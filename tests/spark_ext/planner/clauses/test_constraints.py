@@ -18,7 +18,8 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import encode_entries, write_rows
+from colonnade.tableformat.write.run import write_rows
+from tests.task_reports import rows_report
 
 SCHEMA = TableSchema(
     fields=(SchemaField(name="id", type="long"), SchemaField(name="name", type="string"))
@@ -54,7 +55,7 @@ def test_rows_that_were_planned_before_a_constraint_are_not_committed(
     table.alter(AddConstraint("second", "id < 9"))
     names = {name: planned[name] for name in ("job", "database")}
     with pytest.raises(ConflictError, match="got the constraint 'second' after epoch 1"):
-        commit_write({**names, "messages": [encode_entries(entries).decode()]})
+        commit_write({**names, "messages": [rows_report(entries)]})
 
 
 def test_a_write_on_the_newest_state_needs_rows_that_spark_checked_against_its_constraints(

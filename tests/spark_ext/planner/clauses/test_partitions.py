@@ -17,8 +17,9 @@ from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import writes
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import encode_entries, write_rows
+from colonnade.tableformat.write.run import write_rows
 from tests.spark_ext.planner.catalog.test_databases import DESIGN, planned
+from tests.task_reports import rows_report
 
 BUCKET: dict[str, Any] = {"transform": "bucket", "column": ["id"], "argument": 4}
 LAYOUT: list[dict[str, Any]] = [
@@ -38,7 +39,7 @@ def write(path: Path, ids: list[int], name: str | None = "a", **changed: Any) ->
     plan = planned(path, **changed)
     rows = pa.table({"id": ids, "name": pa.array([name] * len(ids), pa.string())})
     job = WriteJob.model_validate_json(plan["job"])
-    message = encode_entries(write_rows(job, rows.to_batches())).decode()
+    message = rows_report(write_rows(job, rows.to_batches()))
     writes.commit_write({"job": plan["job"], "database": plan["database"], "messages": [message]})
     return plan
 

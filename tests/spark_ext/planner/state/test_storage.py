@@ -22,7 +22,8 @@ from colonnade.spark_ext.source.reader import ColonnadeReader, pin_read
 from colonnade.spark_ext.source.writer import ColonnadeWriter, plan_python_write
 from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import encode_entries, write_rows
+from colonnade.tableformat.write.run import write_rows
+from tests.task_reports import rows_report
 from tests.vault import OPTIONS, SECRET, open_vault
 
 ROWS = pa.table({"id": pa.array(range(100), pa.int64())})
@@ -84,7 +85,7 @@ def test_a_table_is_read_and_written_with_options_of_the_session_or_of_the_table
     planned = ask("plan_write", args, session)["result"]
     entries = write_rows(WriteJob.model_validate_json(planned["job"]), ROWS.to_batches())
     sent = {"job": planned["job"], "database": planned["database"]}
-    sent["messages"] = [encode_entries(entries).decode()]
+    sent["messages"] = [rows_report(entries)]
     assert ask("commit_write", sent, session)["result"]["epoch"] == loaded["view"]["epoch"] + 1
     assert table.scan().to_arrow().num_rows == 200
 

@@ -26,8 +26,9 @@ from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
 from colonnade.tableformat.write.pipeline import new_rows
-from colonnade.tableformat.write.run import encode_entries, write_through
+from colonnade.tableformat.write.run import write_through
 from colonnade.tableformat.write.settings import CommitSettings
+from tests.task_reports import rows_report
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
 
@@ -105,9 +106,7 @@ def test_a_planner_that_replaces_another_one_gives_no_value_and_commits_none(
     with pytest.raises(ConflictError, match="table 't'.* run the statement again"):
         draw(planned, 3)
     with pytest.raises(CommitUnknownError, match="table 't'.* look at the history"):
-        commit_write(
-            {"job": planned, "messages": [encode_entries(written).decode()], "database": None}
-        )
+        commit_write({"job": planned, "messages": [rows_report(written)], "database": None})
     assert colonnade.open(table.path).scan().to_arrow().num_rows == 0
 
 
@@ -195,7 +194,7 @@ def test_a_value_that_one_task_gets_and_another_one_brings_is_refused(
     one = entries(planned, *draw(planned, 3))
     other = entries(planned, -7, given)
     note_identity({"job": planned, "column": column, "farthest": str(given)})
-    messages = [encode_entries(each).decode() for each in (one, other)]
+    messages = [rows_report(each) for each in (one, other)]
     commit = {"job": planned, "messages": messages, "database": None}
     if given <= 3:
         with pytest.raises(InvalidInputError, match=f"has the value {given} in identity column"):

@@ -16,7 +16,8 @@ from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write.merging import columns_given, merge_by_key
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import encode_entries, write_rows
+from colonnade.tableformat.write.run import write_rows
+from tests.task_reports import rows_report
 
 COLUMNS = pa.schema([("id", pa.int64()), pa.field("v", pa.string(), nullable=False)])
 MERGE = {"onDuplicate": "merge"}
@@ -129,7 +130,7 @@ def test_rows_that_bring_a_column_meet_the_state_before_their_slot(
     if beside:
         table.update({"v": "'new'"}, "id = 2")
     names = {name: plan[name] for name in ("job", "database")}
-    commit_write({**names, "messages": [encode_entries(entries).decode()]})
+    commit_write({**names, "messages": [rows_report(entries)]})
     table.refresh()
     assert table.get(2) == {"id": 2, "v": "new" if beside else "b", "more": 5}
     assert table.get(1) == {"id": 1, "v": "a", "more": None}

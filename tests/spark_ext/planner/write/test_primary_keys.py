@@ -23,7 +23,8 @@ from colonnade.tableformat.table.alteration import DropPrimaryKey, SetPrimaryKey
 from colonnade.tableformat.table.design.properties import shown_properties
 from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import encode_entries, write_rows
+from colonnade.tableformat.write.run import write_rows
+from tests.task_reports import rows_report
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
 
@@ -45,7 +46,7 @@ def commit(job: WriteJob, *tasks: dict[int, str]) -> dict[int, str]:
     messages = []
     for rows in tasks:
         table = pa.table([list(rows), list(rows.values())], COLUMNS)
-        messages.append(encode_entries(write_rows(job, table.to_batches())).decode())
+        messages.append(rows_report(write_rows(job, table.to_batches())))
     commit_write({"job": job.model_dump_json(), "messages": messages, "database": None})
     found = colonnade.open(job.address.url).scan().to_arrow()
     assert len(set(found["id"].to_pylist())) == found.num_rows
