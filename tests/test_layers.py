@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,13 @@ def test_a_long_file_is_named_with_the_reason_why_it_is_not_divided() -> None:
 def test_no_file_is_called_a_ragbag() -> None:
     names = {path.stem for layer in LAYERS for path in modules(layer)}
     assert not names & {"util", "utils", "common", "helpers", "misc"}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_folder_has_more_than_20_files(layer: str) -> None:
+    counts = Counter(path.parent.relative_to(ROOT) for path in modules(layer))
+    large = [f"{folder} has {count}" for folder, count in counts.items() if count > 20]
+    assert not large, f"divide by subject: {large}"
 
 
 @pytest.mark.parametrize("layer", LAYERS)
