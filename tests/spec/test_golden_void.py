@@ -96,6 +96,7 @@ def created(*fields: SchemaField, **more: Any) -> CreateTable:
 
 INSIDE = StructType(fields=(SchemaField(id=3, name="x", type="void"),))
 NARROWER = ID.model_copy(update={"type": "void", "nullable": True})
+OTHER = SchemaField(id=4, name="n", type="int")
 BY_IT = PartitionField(transform="identity", column=2)
 WRONG = [
     (created(VOID), "All columns of the table are void"),
@@ -107,7 +108,7 @@ WRONG = [
     ),
     (created(ID, VOID, sort_key=(SortField(column=2),)), "'b' of type void has no order"),
     (created(ID, VOID, partition_fields=(BY_IT,)), "'b' of type void cannot be partitioned"),
-    (altered(TableSchema(fields=(NARROWER, VOID)), 1, 4), "another type or place"),
+    (altered(TableSchema(fields=(NARROWER, VOID, OTHER)), 1, 5), "another type or place"),
 ]
 
 
