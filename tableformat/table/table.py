@@ -35,14 +35,6 @@ from colonnade.tableformat.scan.reads import TableReads
 from colonnade.tableformat.statements import evaluators
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table import writes
-from colonnade.tableformat.table.changes import (
-    AlsoChange,
-    Bound,
-    ChangeQuery,
-    Changes,
-    Inclusive,
-    table_changes,
-)
 from colonnade.tableformat.table.computed_columns import NewColumn, fill
 from colonnade.tableformat.table.creation import ChangedTypes, commit_created, designed, new_place
 from colonnade.tableformat.table.design.description import (
@@ -72,6 +64,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.statements.columns import computed
     from colonnade.tableformat.table import alteration, rows_by_key
+    from colonnade.tableformat.table import changes as feed
     from colonnade.tableformat.table.epochs import restore
     from colonnade.tableformat.table.report import notebook
     from colonnade.tableformat.table.report import report as reports
@@ -79,6 +72,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.verify import run as checks
 else:
     alteration = later("colonnade.tableformat.table.alteration")
+    feed = later("colonnade.tableformat.table.changes")
     checks = later("colonnade.tableformat.verify.run")
     computed = later("colonnade.tableformat.statements.columns.computed")
     verify_job = later("colonnade.tableformat.verify.job")
@@ -295,18 +289,18 @@ class ArrowTable(TableReads):
 
     def changes(
         self,
-        start: Bound | None = None,
-        end: Bound | None = None,
+        start: feed.Bound | None = None,
+        end: feed.Bound | None = None,
         *,
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         net: bool = False,
         follow: bool = False,
-        inclusive: Inclusive = "both",
+        inclusive: feed.Inclusive = "both",
         allow_future: bool = False,
-        also: Collection[AlsoChange] = (),
+        also: Collection[feed.AlsoChange] = (),
         schema_epoch: int | None = None,
-    ) -> Changes:
+    ) -> feed.Changes:
         """Return which rows were inserted, deleted and updated from `start` to `end`.
 
         Each bound is an epoch, the name of a tag, or a time: a datetime with a zone, or text, which
@@ -335,10 +329,10 @@ class ArrowTable(TableReads):
         of the feed's. Raises NotFoundError for an epoch that does not exist or was removed, and for
         an unknown column.
         """
-        return table_changes(
+        return feed.table_changes(
             self._log,
             self._newest_table,
-            ChangeQuery(
+            feed.ChangeQuery(
                 start,
                 end,
                 columns,
