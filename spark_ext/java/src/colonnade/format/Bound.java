@@ -36,12 +36,10 @@ public sealed interface Bound {
   }
 
   private static double number(String body) {
-    return switch (body) {
-      case "inf" -> Double.POSITIVE_INFINITY;
-      case "-inf" -> Double.NEGATIVE_INFINITY;
-      case "nan" -> throw new IllegalArgumentException(body);
-      default -> Double.parseDouble(body);
-    };
+    if (body.equals("nan")) {
+      throw new IllegalArgumentException(body);
+    }
+    return ShortestDouble.parse(body);
   }
 
   /** Returns the bound as the log and the footer store it, without the prefix. */

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.BooleanType;
-import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DateType;
@@ -15,8 +14,8 @@ import org.apache.spark.sql.types.DayTimeIntervalType;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.IntegralType;
 import org.apache.spark.sql.types.LongType;
-import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.sql.types.TimestampNTZType;
@@ -215,20 +214,13 @@ public enum PartitionTransform {
   }
 
   private static boolean isHashed(DataType type) {
-    return isInteger(type)
+    return type instanceof IntegralType
         || isDay(type)
         || isInstant(type)
         || type instanceof DecimalType
         || type instanceof TimeType
         || type instanceof BinaryType
         || isText(type);
-  }
-
-  private static boolean isInteger(DataType type) {
-    return type instanceof ByteType
-        || type instanceof ShortType
-        || type instanceof IntegerType
-        || type instanceof LongType;
   }
 
   private static boolean isDay(DataType type) {
@@ -244,7 +236,7 @@ public enum PartitionTransform {
   }
 
   private static DataType truncatedType(DataType type) {
-    if (isInteger(type)) {
+    if (type instanceof IntegralType) {
       // Truncating the least value of a shorter type gives a multiple below the range of that type.
       return DataTypes.LongType;
     }

@@ -5,7 +5,7 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /** The shortest decimal text that reads back as the same double, in the log's canonical form. */
-final class ShortestDouble {
+public final class ShortestDouble {
   private ShortestDouble() {}
 
   /**
@@ -20,6 +20,16 @@ final class ShortestDouble {
       return 1 / value > 0 ? "0.0" : "-0.0";
     }
     return (value < 0 ? "-" : "") + positive(Math.abs(value));
+  }
+
+  /** Returns the double of a text in this form, or in another form of Java; {@code nan} is NaN. */
+  public static double parse(String text) {
+    return switch (text) {
+      case "inf" -> Double.POSITIVE_INFINITY;
+      case "-inf" -> Double.NEGATIVE_INFINITY;
+      case "nan" -> Double.NaN;
+      default -> Double.parseDouble(text);
+    };
   }
 
   private static String positive(double value) {

@@ -85,6 +85,18 @@ public record TableField(
         node.path("static").asBoolean());
   }
 
+  /** Returns the field with this name, else the one whose name differs only in case, else null. */
+  public static TableField find(String name, List<TableField> fields) {
+    TableField found = null;
+    for (TableField field : fields) {
+      if (field.name.equals(name)) {
+        return field;
+      }
+      found = field.name.equalsIgnoreCase(name) ? field : found;
+    }
+    return found;
+  }
+
   /**
    * Returns the field as RowSets have it that were written with a type. Returns null if no value of
    * that type is one of the field: the type does not widen to that of the field.

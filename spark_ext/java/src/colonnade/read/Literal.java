@@ -1,6 +1,7 @@
 package colonnade.read;
 
 import colonnade.format.Bound;
+import colonnade.format.ShortestDouble;
 import colonnade.format.TableField;
 import colonnade.format.rowset.BloomFilter;
 import java.math.BigDecimal;
@@ -18,7 +19,7 @@ record Literal(String kind, Object value) {
     String body = prefixed.substring(colon + 1);
     Object value = switch (kind) {
       case "boolean" -> BigDecimal.valueOf(body.equals("true") ? 1 : 0);
-      case "double" -> number(body);
+      case "double" -> ShortestDouble.parse(body);
       case "string" -> UTF8String.fromString(body);
       case "binary" -> UTF8String.fromBytes(Base64.getDecoder().decode(body));
       case "integer", "decimal", "date", "timestamp", "timestamp_ntz", "time", "months",
@@ -29,15 +30,6 @@ record Literal(String kind, Object value) {
       default -> null;
     };
     return new Literal(kind, value);
-  }
-
-  private static Double number(String body) {
-    return switch (body) {
-      case "inf" -> Double.POSITIVE_INFINITY;
-      case "-inf" -> Double.NEGATIVE_INFINITY;
-      case "nan" -> Double.NaN;
-      default -> Double.valueOf(body);
-    };
   }
 
   boolean isNull() {

@@ -128,7 +128,7 @@ final class Pruner {
     if (!operand.isArray() || operand.size() != 1) {
       return null;
     }
-    TableField found = ReadPlan.find(operand.get(0).textValue(), schema);
+    TableField found = TableField.find(operand.get(0).textValue(), schema);
     if (found != null) {
       columns.add(found);
     }

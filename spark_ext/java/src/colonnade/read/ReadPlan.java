@@ -20,20 +20,6 @@ record ReadPlan(
     return fields;
   }
 
-  /**
-   * Returns the column with this name, else the column whose name differs only in case, else null.
-   */
-  static TableField find(String name, List<TableField> schema) {
-    TableField found = null;
-    for (TableField field : schema) {
-      if (field.name().equals(name)) {
-        return field;
-      }
-      found = field.name().equalsIgnoreCase(name) ? field : found;
-    }
-    return found;
-  }
-
   static ReadPlan of(JsonNode task, List<TableField> schema, List<TableField> columns) {
     JsonNode plan = task.get("plan");
     Pruner pruner = Pruner.of(plan.get("predicate"), schema, task.get("most_members").intValue());

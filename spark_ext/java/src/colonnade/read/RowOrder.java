@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SortDirection;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -20,8 +21,11 @@ import scala.jdk.javaapi.CollectionConverters;
  * Spark's own order of rows by some columns. A sort key has the same order: NULL is first in
  * ascending and last in descending order.
  */
-final class RowOrder {
+public final class RowOrder {
   private RowOrder() {}
+
+  /** The place of a column in rows, and its direction. */
+  public record Key(int place, boolean descending) {}
 
   /**
    * Returns the order by the fields of a plan.
@@ -30,15 +34,23 @@ final class RowOrder {
    * @param read the columns of the rows
    */
   static Comparator<InternalRow> of(JsonNode fields, List<TableField> schema, StructType read) {
-    List<SortOrder> orders = new ArrayList<>();
+    List<Key> keys = new ArrayList<>();
     for (JsonNode field : fields) {
-      int at = read.fieldIndex(name(field.get("column").intValue(), schema));
-      Expression column = new BoundReference(at, read.fields()[at].dataType(), true);
-      boolean descends = field.path("descending").asBoolean();
-      SortDirection direction = descends ? Descending$.MODULE$ : Ascending$.MODULE$;
+      int place = read.fieldIndex(name(field.get("column").intValue(), schema));
+      keys.add(new Key(place, field.path("descending").asBoolean()));
+    }
+    return of(read, keys);
+  }
+
+  /** Returns the order of rows by some of their columns. */
+  public static Comparator<InternalRow> of(StructType rows, List<Key> keys) {
+    List<SortOrder> orders = new ArrayList<>();
+    for (Key key : keys) {
+      DataType type = rows.fields()[key.place()].dataType();
+      SortDirection direction = key.descending() ? Descending$.MODULE$ : Ascending$.MODULE$;
       orders.add(
           new SortOrder(
-              column,
+              new BoundReference(key.place(), type, true),
               direction,
               direction.defaultNullOrdering(),
               CollectionConverters.asScala(List.<Expression>of()).toSeq()));

@@ -28,7 +28,7 @@ record StaticTable(
     List<TableField> key = new ArrayList<>();
     JsonObject.parse(statics)
         .get("key")
-        .forEach(name -> key.add(ReadPlan.find(name.textValue(), schema)));
+        .forEach(name -> key.add(TableField.find(name.textValue(), schema)));
     return new StaticTable(task, statics, List.copyOf(key), hadoopConf);
   }
 

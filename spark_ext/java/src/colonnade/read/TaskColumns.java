@@ -34,7 +34,7 @@ record TaskColumns(
     List<ColumnVector> vectors = new ArrayList<>();
     List<StaticColumns.Wanted> wanted = new ArrayList<>();
     for (StructField each : readSchema.fields()) {
-      TableField field = ReadPlan.find(each.name(), schema);
+      TableField field = TableField.find(each.name(), schema);
       if (field == null) {
         MetadataColumn column = MetadataColumn.of(each);
         metadata.add(column);

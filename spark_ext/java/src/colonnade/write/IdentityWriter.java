@@ -1,6 +1,5 @@
 package colonnade.write;
 
-import colonnade.format.TableField;
 import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.Refusal;
 import java.io.IOException;
@@ -106,8 +105,7 @@ final class IdentityWriter implements RowWriter {
     this.writers = () -> writers.apply(rowSchema);
     completes = rowSchema.length() > given.length();
     open.add(this.writers.get());
-    List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] ordinals = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] ordinals = job.placesIn(rowSchema);
     for (IdentityColumn each : job.identities()) {
       int ordinal = ordinals[each.position()];
       DataType type = rowSchema.fields()[ordinal].dataType();

@@ -50,15 +50,14 @@ final class PartitionValues {
    * Prepares for rows of a schema, whose columns are matched by name. Requires: they fit the table.
    */
   PartitionValues(WriteJob job, StructType rowSchema) {
-    List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] ordinals = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] ordinals = job.placesIn(rowSchema);
     List<Integer> ids = job.columns().stream().map(TableField::id).toList();
     for (WriteJob.PartitionField field : job.partitionedBy()) {
       int at = ids.indexOf(field.column());
       StructField column = rowSchema.fields()[ordinals[at]];
       fields.add(
           new Field(
-              names.get(at),
+              job.columns().get(at).name(),
               field.transform(),
               field.argument(),
               ordinals[at],

@@ -1,7 +1,6 @@
 package colonnade.write;
 
-import colonnade.format.TableField;
-import colonnade.write.staged.ColumnNames;
+import colonnade.read.RowOrder;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,19 +8,9 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Ascending$;
-import org.apache.spark.sql.catalyst.expressions.BoundReference;
-import org.apache.spark.sql.catalyst.expressions.Descending$;
-import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering;
-import org.apache.spark.sql.catalyst.expressions.SortDirection;
-import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Replaces invalid text before a row is used in any other way. The partition, the sort order and
@@ -54,24 +43,13 @@ final class ReplacingWriter implements RowWriter {
     mostHeldBytes = job.options().heldBytes();
     replacement = TextReplacement.inRows(rowSchema, job.usedColumns());
     layout = UnsafeProjection.create(rowSchema);
-    order = order(job, rowSchema);
+    order =
+        RowOrder.of(
+            rowSchema,
+            job.sortKey().stream()
+                .map(each -> new RowOrder.Key(job.placeIn(rowSchema, each.column()), each.descending()))
+                .toList());
     open.add(writers.get());
-  }
-
-  private static Comparator<InternalRow> order(WriteJob job, StructType rowSchema) {
-    List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] ordinals = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
-    List<Integer> ids = job.columns().stream().map(TableField::id).toList();
-    Seq<Expression> none = CollectionConverters.asScala(List.<Expression>of()).toSeq();
-    List<SortOrder> keys = new ArrayList<>();
-    for (WriteJob.SortField each : job.sortKey()) {
-      int ordinal = ordinals[ids.indexOf(each.column())];
-      StructField field = rowSchema.fields()[ordinal];
-      BoundReference column = new BoundReference(ordinal, field.dataType(), true);
-      SortDirection way = each.descending() ? Descending$.MODULE$ : Ascending$.MODULE$;
-      keys.add(new SortOrder(column, way, way.defaultNullOrdering(), none));
-    }
-    return new InterpretedOrdering(CollectionConverters.asScala(keys).toSeq());
   }
 
   @Override

@@ -5,7 +5,6 @@ import colonnade.format.rowset.ObjectNames;
 import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
-import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.InvalidText;
 import colonnade.write.staged.RowBuffer;
 import colonnade.write.staged.Staged;
@@ -75,8 +74,7 @@ final class RowSetWriter implements RowWriter {
     this.sink = sink;
     this.encoder = encoder;
     options = job.options();
-    List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] places = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] places = job.placesIn(rowSchema);
     List<Integer> stored = new ArrayList<>();
     for (int i = 0; i < places.length; i++) {
       TableField column = job.columns().get(i);

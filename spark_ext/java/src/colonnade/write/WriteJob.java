@@ -3,12 +3,14 @@ package colonnade.write;
 import colonnade.format.PartitionTransform;
 import colonnade.format.TableField;
 import colonnade.format.rowset.JsonRecords;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.EncodingChoices;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * The part of a planned write that a task needs, as {@code spark_ext/write_task.py} writes it.
@@ -78,6 +80,22 @@ record WriteJob(
         JsonRecords.read(task.get("options"), WriteOptions.class),
         JsonRecords.read(task.get("encoding"), EncodingChoices.class),
         JsonRecords.read(task.get("identity_draws"), IdentityDraws.class));
+  }
+
+  /**
+   * Returns the place of each column of the table in rows of a schema, by its name.
+   *
+   * @throws org.apache.spark.sql.AnalysisException naming columns that are missing, unknown or there
+   *     twice
+   */
+  int[] placesIn(StructType rows) {
+    List<String> names = columns.stream().map(TableField::name).toList();
+    return ColumnNames.match(List.of(rows.fieldNames()), names, "The data");
+  }
+
+  /** Returns the place of the column with an id in rows of a schema. */
+  int placeIn(StructType rows, int column) {
+    return placesIn(rows)[columns.stream().map(TableField::id).toList().indexOf(column)];
   }
 
   /** Returns the job for rows of other columns. */

@@ -1,7 +1,6 @@
 package colonnade.read.aggregates;
 
 import java.io.Serializable;
-import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DateType;
@@ -9,9 +8,8 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
-import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.IntegralType;
 import org.apache.spark.sql.types.LongType;
-import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 
@@ -53,10 +51,7 @@ public record TaskAggregate(Function function, int column, DataType type) implem
 
   /** Whether every value fits in a long. */
   private static boolean isWhole(DataType type) {
-    return type instanceof ByteType
-        || type instanceof ShortType
-        || type instanceof IntegerType
-        || type instanceof LongType
+    return type instanceof IntegralType
         || type instanceof DecimalType decimal
             && decimal.precision() <= Decimal.MAX_LONG_DIGITS();
   }

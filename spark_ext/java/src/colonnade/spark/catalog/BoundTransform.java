@@ -5,14 +5,12 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
-import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.IntegerType;
-import org.apache.spark.sql.types.LongType;
-import org.apache.spark.sql.types.ShortType;
+import org.apache.spark.sql.types.IntegralType;
 
 /** A partition transform of values of one type. Spark calls it on the driver and in tasks. */
 public record BoundTransform(PartitionTransform transform, DataType type, DataType resultType)
@@ -33,12 +31,8 @@ public record BoundTransform(PartitionTransform transform, DataType type, DataTy
   /** One name for what puts equal values into one partition: integers of any length. */
   @Override
   public String canonicalName() {
-    boolean integer =
-        type instanceof ByteType
-            || type instanceof ShortType
-            || type instanceof IntegerType
-            || type instanceof LongType;
-    return "colonnade." + name() + "(" + (integer ? "integer" : type.catalogString()) + ")";
+    String accepted = type instanceof IntegralType ? "integer" : type.catalogString();
+    return "colonnade." + name() + "(" + accepted + ")";
   }
 
   @Override

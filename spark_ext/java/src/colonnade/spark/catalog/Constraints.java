@@ -14,9 +14,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
-import org.apache.spark.sql.connector.catalog.TableChange;
-import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.constraints.Check;
 import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.catalog.constraints.PrimaryKey;
@@ -25,13 +22,6 @@ import org.apache.spark.sql.types.StructType;
 /** Constraints of a statement in the planner's terms. Spark has checked their conditions. */
 final class Constraints {
   private Constraints() {}
-
-  /** Returns the capabilities of a catalog whose tables may have constraints. */
-  static Set<TableCatalogCapability> supported(Set<TableCatalogCapability> others) {
-    Set<TableCatalogCapability> all = new TreeSet<>(others);
-    all.add(TableCatalogCapability.SUPPORT_TABLE_CONSTRAINT);
-    return all;
-  }
 
   /** Returns the columns of the primary key of a new table, as the property that states it. */
   static Optional<String> primaryKey(Constraint[] constraints) {
@@ -111,27 +101,5 @@ final class Constraints {
           values.get().isEmpty() ? "any values" : values.get());
     }
     return table.epoch();
-  }
-
-  /** Refuses constraints for a table of another format, because Spark's catalog would drop them. */
-  static void refuseElsewhere(TableInfo info) {
-    if (info.constraints().length > 0) {
-      throw elsewhere();
-    }
-  }
-
-  /** Refuses to alter constraints of a table of another format. */
-  static void refuseElsewhere(TableChange... changes) {
-    for (TableChange change : changes) {
-      if (change instanceof TableChange.AddConstraint
-          || change instanceof TableChange.DropConstraint) {
-        throw elsewhere();
-      }
-    }
-  }
-
-  private static RuntimeException elsewhere() {
-    return ColonnadeException.invalid(
-        "In spark_catalog only Colonnade tables can have constraints.");
   }
 }

@@ -62,9 +62,7 @@ public class DatabaseCatalog
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Generated.supported(
-        Identities.supported(
-            Constraints.supported(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE))));
+    return OwnFeatures.with(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE));
   }
 
   @Override
@@ -345,12 +343,12 @@ public class DatabaseCatalog
 
   @Override
   public Identifier[] listFunctions(String[] namespace) {
-    return Functions.list(namespace);
+    return TransformFunction.list(namespace);
   }
 
   @Override
   public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
-    UnboundFunction found = Functions.find(identifier);
+    UnboundFunction found = TransformFunction.find(identifier);
     if (found == null) {
       throw new NoSuchFunctionException(identifier);
     }

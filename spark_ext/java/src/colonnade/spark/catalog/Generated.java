@@ -14,31 +14,12 @@ import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.expressions.RowOrdering$;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Table;
-import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
-import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 
 /** Generated columns of a statement in the planner's terms. Spark has checked their expressions. */
 final class Generated {
   private Generated() {}
-
-  /** Returns the capabilities of a catalog whose tables may have generated columns. */
-  static Set<TableCatalogCapability> supported(Set<TableCatalogCapability> others) {
-    Set<TableCatalogCapability> all = new TreeSet<>(others);
-    all.add(TableCatalogCapability.SUPPORTS_CREATE_TABLE_WITH_GENERATED_COLUMNS);
-    return all;
-  }
-
-  /** Refuses generated columns of another format, because Spark's catalog would drop them. */
-  static void refuseElsewhere(TableInfo info) {
-    for (Column column : info.columns()) {
-      if (column.generationExpression() != null) {
-        throw ColonnadeException.invalid(
-            "In spark_catalog only Colonnade tables can have generated columns.");
-      }
-    }
-  }
 
   /**
    * Returns the declared expressions. Columns of a query state those of the tables that it reads,

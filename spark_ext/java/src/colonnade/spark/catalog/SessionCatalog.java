@@ -5,13 +5,10 @@ import colonnade.planner.Planner;
 import colonnade.planner.messages.Catalog.DropTable;
 import colonnade.planner.messages.Catalog.RemoveTable;
 import colonnade.spark.sink.ColonnadeTable;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
-import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
@@ -27,15 +24,9 @@ import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
-import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.types.ArrayType;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.MapType;
-import org.apache.spark.sql.types.StructField;
-import org.apache.spark.sql.types.StructType;
 
 /**
  * Spark's own catalog, {@code spark_catalog}. It stores only a name and a path for each Colonnade
@@ -61,8 +52,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Generated.supported(
-        Identities.supported(Constraints.supported(super.capabilities())));
+    return OwnFeatures.with(super.capabilities());
   }
 
   @Override
@@ -154,9 +144,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   public Table createTable(Identifier identifier, TableInfo info)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!isOurs(info)) {
-      Constraints.refuseElsewhere(info);
-      Identities.refuseElsewhere(info);
-      Generated.refuseElsewhere(info);
+      OwnFeatures.refuse(info);
       return super.createTable(identifier, info);
     }
     refuseWithin("created", identifier);
@@ -287,7 +275,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throws NoSuchTableException {
     String path = Registration.pathOf(super.loadTable(identifier));
     if (path == null) {
-      Constraints.refuseElsewhere(changes);
+      OwnFeatures.refuse(changes);
       return super.alterTable(identifier, changes);
     }
     return Alterations.carryOut(path, changes);
@@ -297,9 +285,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   public StagedTable stageCreate(Identifier identifier, TableInfo info)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!isOurs(info)) {
-      Constraints.refuseElsewhere(info);
-      Identities.refuseElsewhere(info);
-      Generated.refuseElsewhere(info);
+      OwnFeatures.refuse(info);
       return new PassedTable(super.createTable(identifier, info), () -> dropTable(identifier));
     }
     refuseWithin("created", identifier);
@@ -361,7 +347,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   @Override
   public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
     boolean transform = identifier.namespace().length == 0;
-    UnboundFunction found = transform ? Functions.find(identifier) : null;
+    UnboundFunction found = transform ? TransformFunction.find(identifier) : null;
     return found != null ? found : super.loadFunction(identifier);
   }
 }

@@ -1,5 +1,6 @@
 package colonnade.spark.table;
 
+import colonnade.format.ShortestDouble;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Base64;
@@ -25,18 +26,13 @@ public final class BoundText {
     return switch (bound.charAt(0)) {
       case 's' -> UTF8String.fromString(body);
       case 'b' -> Base64.getDecoder().decode(body);
-      case 'f' -> type instanceof FloatType ? (Object) (float) real(body) : (Object) real(body);
+      case 'f' -> real(ShortestDouble.parse(body), type);
       default -> integer(new BigInteger(body), type);
     };
   }
 
-  private static double real(String body) {
-    return switch (body) {
-      case "nan" -> Double.NaN;
-      case "inf" -> Double.POSITIVE_INFINITY;
-      case "-inf" -> Double.NEGATIVE_INFINITY;
-      default -> Double.parseDouble(body);
-    };
+  private static Object real(double value, DataType type) {
+    return type instanceof FloatType ? (Object) (float) value : (Object) value;
   }
 
   private static Object integer(BigInteger value, DataType type) {

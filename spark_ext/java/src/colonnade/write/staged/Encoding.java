@@ -55,7 +55,7 @@ enum Encoding {
         return null;
       }
       StagedNumbers column = (StagedNumbers) rows.column();
-      long base = width == 8 ? 0 : Integers.low(rows.statistics());
+      long base = width == 8 ? 0 : StagedNumbers.low(rows);
       ArrowBatch batch = rows.encoder().batch();
       batch.node(rows.count(), rows.nulls());
       column.addValidity(batch, rows.from(), rows.to(), rows.nulls());

@@ -1,64 +1,21 @@
 package colonnade.write.staged;
 
+import colonnade.format.SparkType;
 import colonnade.format.TableField;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.types.ArrayType;
-import org.apache.spark.sql.types.BinaryType;
-import org.apache.spark.sql.types.BooleanType;
-import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DateType;
-import org.apache.spark.sql.types.DayTimeIntervalType;
 import org.apache.spark.sql.types.DecimalType;
-import org.apache.spark.sql.types.DoubleType;
-import org.apache.spark.sql.types.FloatType;
-import org.apache.spark.sql.types.IntegerType;
-import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.NullType;
-import org.apache.spark.sql.types.ShortType;
-import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.sql.types.TimeType;
-import org.apache.spark.sql.types.TimestampNTZType;
-import org.apache.spark.sql.types.TimestampType;
-import org.apache.spark.sql.types.VariantType;
-import org.apache.spark.sql.types.YearMonthIntervalType;
 
 /**
  * Creates the staged form of each type, and decides which Spark types may be stored as which type.
  */
 public final class StagedColumns {
-  private static final Map<Class<? extends DataType>, String> NAMES =
-      Map.of(
-          StringType.class, "string",
-          DecimalType.class, "decimal",
-          ArrayType.class, "array",
-          MapType.class, "map",
-          StructType.class, "struct",
-          IntegerType.class, "int",
-          YearMonthIntervalType.class, "interval year to month",
-          DayTimeIntervalType.class, "interval day to second",
-          TimeType.class, "time");
-
-  /** The types that have the same name in Spark and in a table. */
-  private static final List<Class<? extends DataType>> NAMED_ALIKE =
-      List.of(
-          BooleanType.class,
-          ByteType.class,
-          ShortType.class,
-          LongType.class,
-          FloatType.class,
-          DoubleType.class,
-          BinaryType.class,
-          DateType.class,
-          TimestampType.class,
-          TimestampNTZType.class,
-          VariantType.class);
-
   private StagedColumns() {}
 
   /**
@@ -70,7 +27,8 @@ public final class StagedColumns {
    */
   public static Staged of(TableField field, DataType found, String path, StagedBytes staged) {
     String base = field.base();
-    if (!base.equals(base(found)) || isOtherDecimal(field, found)) {
+    boolean same = base.equals(SparkType.base(found)) && !field.isVoid();
+    if (!same || isOtherDecimal(field, found)) {
       throw Refusal.invalid(
           "Column " + ColumnNames.quote(path) + " is " + field.type() + ", but the data holds "
               + found.simpleString() + "; cast the data first.");
@@ -83,8 +41,8 @@ public final class StagedColumns {
       case "long", "timestamp", "timestamp_ntz", "interval day to second" ->
           new StagedNumbers.Longs(field, path);
       case "time" -> new StagedNumbers.Times(field, path);
-      case "float" -> new StagedNumbers.Floats(field, path);
-      case "double" -> new StagedNumbers.Doubles(field, path);
+      case "float" -> new StagedFloats(field, path, 4);
+      case "double" -> new StagedFloats(field, path, 8);
       case "decimal" ->
           field.precision() > 18
               ? new WideDecimals(field, path)
@@ -145,18 +103,5 @@ public final class StagedColumns {
   private static boolean isOtherDecimal(TableField field, DataType found) {
     return found instanceof DecimalType decimal
         && (decimal.precision() != field.precision() || decimal.scale() != field.scale());
-  }
-
-  /**
-   * Returns the base type of a table that Spark's rows represent as {@code type}; null if there is
-   * none.
-   */
-  private static String base(DataType type) {
-    for (Map.Entry<Class<? extends DataType>, String> each : NAMES.entrySet()) {
-      if (each.getKey().isInstance(type)) {
-        return each.getValue();
-      }
-    }
-    return NAMED_ALIKE.stream().anyMatch(each -> each.isInstance(type)) ? type.typeName() : null;
   }
 }

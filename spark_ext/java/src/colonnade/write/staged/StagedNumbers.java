@@ -1,5 +1,6 @@
 package colonnade.write.staged;
 
+import colonnade.format.Bound;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.rowset.BloomFilter;
@@ -114,17 +115,67 @@ abstract class StagedNumbers extends Staged {
 
   @Override
   Statistics measureValues(StagedRows rows) {
-    return Integers.measure(this, rows);
+    long[] numbers = values;
+    int from = rows.from();
+    int to = rows.to();
+    long low = Long.MAX_VALUE;
+    long high = Long.MIN_VALUE;
+    if (rows.nulls() == 0) {
+      for (int row = from; row < to; row++) {
+        low = Math.min(low, numbers[row]);
+        high = Math.max(high, numbers[row]);
+      }
+    } else {
+      for (int row = from; row < to; row++) {
+        if (!nulls.get(row)) {
+          low = Math.min(low, numbers[row]);
+          high = Math.max(high, numbers[row]);
+        }
+      }
+    }
+    return new Statistics(rows.nulls(), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
   }
 
+  /** Returns the distinct values of rows, unless the narrowest integers take about as little. */
   @Override
   Dictionary<?> dictionary(StagedRows rows) {
-    return Integers.dictionary(this, rows);
+    int narrowed = narrowedWidth(rows);
+    int least = narrowed == 0 ? width : narrowed;
+    if (least == 1) {
+      return null;
+    }
+    long rival = (long) rows.count() * least + (rows.nulls() > 0 ? rows.count() + 7 >> 3 : 0);
+    return dictionary(rows, least > 2 ? "distinct_numbers" : "distinct_shorts", rival);
+  }
+
+  /** Returns the distinct values of rows; null where a dictionary is not clearly smaller. */
+  final Dictionary<?> dictionary(StagedRows rows, String limit, long rivalBytes) {
+    double share = rows.encoder().choices().limit(Encoding.DICTIONARY, limit);
+    LongDictionary dictionary = rows.encoder().longDictionary();
+    boolean smaller = dictionary.build(this, rows.from(), rows.to(), share, rivalBytes);
+    return smaller ? dictionary : null;
   }
 
   /** Returns the bytes of a narrowed value, or 0 if the values keep their full width. */
   int narrowedWidth(StagedRows rows) {
-    return Integers.narrowedWidth(this, rows);
+    long distance = whole(rows.statistics().high()) - low(rows);
+    // Arrow stores short decimals in 16 bytes, but they are integers of 8 bytes.
+    int integerWidth = Math.min(width, 8);
+    for (int narrow = 1; narrow < integerWidth && narrow <= 4; narrow *= 2) {
+      if (Long.compareUnsigned(distance, 1L << 8 * narrow) < 0) {
+        return narrow;
+      }
+    }
+    return width == 16 ? 8 : 0;
+  }
+
+  /** Returns the least of the rows, which are integers and not all of them NULL. */
+  static long low(StagedRows rows) {
+    return whole(rows.statistics().low());
+  }
+
+  private static long whole(Bound bound) {
+    return ((Bound.Whole) bound).value().longValue();
   }
 
   @Override
@@ -271,72 +322,6 @@ abstract class StagedNumbers extends Staged {
           throw WideDecimals.misfit(path, field.type(), Long.toString(values[row]));
         }
       }
-    }
-  }
-
-  /** The bits of a float. Their order and their constants differ from those of integers. */
-  private abstract static class FloatBits extends StagedNumbers {
-    FloatBits(TableField field, String path, int width) {
-      super(field, path, width);
-    }
-
-    @Override
-    Statistics measureValues(StagedRows rows) {
-      return FloatingPoint.measure(this, rows);
-    }
-
-    @Override
-    boolean isConstant(StagedRows rows) {
-      return FloatingPoint.isConstant(this, rows);
-    }
-
-    @Override
-    Dictionary<?> dictionary(StagedRows rows) {
-      return FloatingPoint.dictionary(this, rows);
-    }
-
-    @Override
-    int narrowedWidth(StagedRows rows) {
-      return 0;
-    }
-
-    @Override
-    public Comparable<?> sortValue(int row) {
-      return nulls.get(row) ? null : FloatingPoint.sortValue(FloatingPoint.value(this, row));
-    }
-
-    @Override
-    long hash(int row) {
-      return BloomFilter.hash(FloatingPoint.value(this, row));
-    }
-
-    @Override
-    boolean isNan(int row) {
-      return Double.isNaN(FloatingPoint.value(this, row));
-    }
-  }
-
-  /** {@code float}, as bits. */
-  static final class Floats extends FloatBits {
-    Floats(TableField field, String path) {
-      super(field, path, 4);
-    }
-
-    @Override
-    long read(SpecializedGetters from, int ordinal) {
-      return Float.floatToRawIntBits(from.getFloat(ordinal));
-    }
-  }
-
-  /** {@code double}, as bits. */
-  static final class Doubles extends FloatBits {
-    Doubles(TableField field, String path) {
-      super(field, path, 8);
-    }
-
-    @Override
-    long read(SpecializedGetters from, int ordinal) {
-      return Double.doubleToRawLongBits(from.getDouble(ordinal));
     }
   }
 }
