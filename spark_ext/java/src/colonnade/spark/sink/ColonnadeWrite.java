@@ -1,17 +1,24 @@
 package colonnade.spark.sink;
 
+import colonnade.write.TaskWriterFactory;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.distributions.Distribution;
 import org.apache.spark.sql.connector.expressions.SortOrder;
 import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
 import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
-/** A planned write. Each task receives its rows by partition and in the order of the sort key. */
-final class ColonnadeWrite implements RequiresDistributionAndOrdering {
+/**
+ * A planned write. Each task receives its rows by partition and in the order of the sort key, and
+ * writes RowSets that no reader sees. The commit makes all of them visible in one epoch.
+ */
+final class ColonnadeWrite implements RequiresDistributionAndOrdering, BatchWrite {
   private final String kind;
   private final PlannedWrite planned;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+  private IdentityValues identities = IdentityValues.NONE;
 
   ColonnadeWrite(
       String kind, PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
@@ -49,6 +56,27 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering {
 
   @Override
   public BatchWrite toBatch() {
-    return new ColonnadeBatchWrite(planned, end);
+    return this;
+  }
+
+  @Override
+  public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+    identities = planned.identities();
+    return new TaskWriterFactory(planned.writeTask(identities));
+  }
+
+  @Override
+  public void commit(WriterCommitMessage[] messages) {
+    identities.close();
+    end.accept(planned, messages);
+  }
+
+  /**
+   * Deletes no object. Spark also calls this after a commit that threw an error but may have
+   * succeeded, and while tasks may still run. Vacuum removes the objects that no epoch names.
+   */
+  @Override
+  public void abort(WriterCommitMessage[] messages) {
+    identities.close();
   }
 }
