@@ -24,6 +24,8 @@ def same_values(left: pa.Array, right: pa.Array) -> Mask:
         same: Mask = np.ones(len(left), np.bool_)
         for one, another in zip(left.flatten(), right.flatten(), strict=True):
             same &= same_values(one, another)
+    elif pa.types.is_null(left.type):
+        return np.ones(len(left), np.bool_)
     elif pa.types.is_list(left.type) or pa.types.is_map(left.type):
         same = _same_lists(left, right, ~(empty | other))
     else:

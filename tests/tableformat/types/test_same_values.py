@@ -12,7 +12,7 @@ from colonnade.tableformat.types.same_values import same_values
 
 
 def value(rng: random.Random, kind: pa.DataType) -> Any:
-    if rng.random() < 0.2:
+    if rng.random() < 0.2 or pa.types.is_null(kind):
         return None
     if pa.types.is_struct(kind):
         return {field.name: value(rng, field.type) for field in kind}
@@ -26,7 +26,7 @@ def value(rng: random.Random, kind: pa.DataType) -> Any:
 
 
 def some_type(rng: random.Random, depth: int) -> pa.DataType:
-    flat = (pa.int64(), pa.float64(), pa.float32(), pa.string(), pa.date32())
+    flat = (pa.int64(), pa.float64(), pa.float32(), pa.string(), pa.date32(), pa.null())
     if not depth or rng.random() < 0.4:
         return rng.choice(flat)
     inner = some_type(rng, depth - 1)
