@@ -52,9 +52,9 @@ def images(
     """Yield the rows of a difference with some of its columns, about a block at a time.
 
     The rows before an update precede the same number of rows after it, in the same order. Updated
-    rows whose values are all equal are left out: all columns of the table are read to find that
-    out, or those that were replaced. Rows that do not meet `where` may be left out, and so may
-    other `changes`. Raises CorruptionError, StoreError.
+    rows whose values are all equal are left out: all columns of the table but static ones are read
+    to find that out, or those that were replaced. Rows that do not meet `where` may be left out,
+    and so may other `changes`. Raises CorruptionError, StoreError.
     """
     if DELETE in changes:
         yield from _selected(store, found.before, found.removed(), columns, where, DELETE)
@@ -109,7 +109,7 @@ def _updates(
     compared = [
         each.name
         for each in found.after.columns.fields
-        if updated.columns is None or each.id in updated.columns
+        if not each.static and (updated.columns is None or each.id in updated.columns)
     ]
     if not compared:
         return
