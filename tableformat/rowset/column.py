@@ -13,7 +13,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.default import decode_value
 from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.columns.widening import widens
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import (
     BINARY,
     REAL,
@@ -111,3 +111,17 @@ def check_names(names: Iterable[str], what: str) -> tuple[str, ...]:
             return found
         names = found
     raise InvalidInputError(f"{what} must be a list of column names, not {names!r}.")
+
+
+def asked_columns(schema: TableSchema, columns: Iterable[str]) -> TableSchema:
+    """Return the columns that a user passed as the argument `columns`, in their order.
+
+    Raises NotFoundError for an unknown column. Raises InvalidInputError for a column that is named
+    twice, and when `columns` is not a list of names.
+    """
+    found = schema.select(check_names(columns, "columns"))
+    names = found.names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
+    return found

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.arrays.expired import without_expired_bounds
-from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry, RowSetNumber
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
@@ -33,7 +32,7 @@ from colonnade.tableformat.predicate import (
     prune,
     to_json,
 )
-from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.rowset.column import asked_columns
 from colonnade.tableformat.scan.order import RowOrder
 
 Ranges = tuple[tuple[Count, RowCount], ...]
@@ -180,16 +179,10 @@ def plan_scan(
 ) -> ScanPlan:
     """Plan to read `columns` (None: all) of the RowSets of a view, which the caller has pruned.
 
-    `order` is the order of the rows, if one is wanted (`key_order`). Raises NotFoundError for an
-    unknown column. Raises InvalidInputError for a column that is named twice, and when `columns` is
-    not a list of names.
+    `order` is the order of the rows, if one is wanted (`key_order`). Raises as `asked_columns`.
     """
-    names = view.columns.names
-    if columns is not None:
-        names = view.columns.select(check_names(columns, "columns")).names
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
+    asked = view.columns if columns is None else asked_columns(view.columns, columns)
+    names = asked.names
     begins = () if order is None else (order.fields[0].column,)
     statics = _statics(view, names, predicate)
     if statics is not None:

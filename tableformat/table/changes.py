@@ -17,7 +17,7 @@ from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.rowset.column import asked_columns, check_names
 from colonnade.tableformat.scan.arrow_rows import ArrowRows
 from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
 from colonnade.tableformat.table.epochs.time_travel import epoch_number, seen_ms, timestamp_ms
@@ -169,18 +169,24 @@ def table_changes(log: Log, newest: Newest, asked: ChangeQuery) -> Changes:
         allow_future=asked.allow_future or asked.follow,
     )
     last = log.reader.read_at(max(span.last, table.created_epoch), head=head)
-    shown, pinned = last.tables[table.id], asked.end is not None
+    then, pinned = last, asked.end is not None
     if asked.schema_epoch is not None:
-        shown = log.reader.read_at(epoch_number(asked.schema_epoch), head=head).tables[table.id]
+        then = log.reader.read_at(epoch_number(asked.schema_epoch), head=head)
+    shown = then.tables.get(table.id)
+    if shown is None:
+        raise NotFoundError(
+            f"Table {table.name!r} does not exist at epoch {then.epoch}, whose columns the changes"
+            f" would have; name a `schema_epoch` at which it exists, such as {head.epoch}."
+        )
     _check_names(shown)
     also = _also(asked.also)
-    names = shown.schema.names
+    columns = shown.schema
     if asked.columns is not None:
-        names = check_names(asked.columns, "columns")
+        columns = asked_columns(columns, asked.columns)
     feed = Feed(
         log.reader,
         shown,
-        shown.schema.select(names),
+        columns,
         None if asked.where is None else parse_predicate(asked.where),
         None if "expired" in also else seen_ms(log.reader, last, pinned=pinned),
         "fills" in also,

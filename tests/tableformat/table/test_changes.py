@@ -120,6 +120,8 @@ def test_a_tag_is_a_bound(tmp_path: Path) -> None:
         ((2,), {"where": "zz = 1"}, InvalidInputError, "'zz'"),
         ((2,), {"also": ["more"]}, InvalidInputError, "'more'"),
         ((2,), {"schema_epoch": 77}, NotFoundError, "77"),
+        ((2,), {"schema_epoch": 0}, NotFoundError, "does not exist at epoch 0"),
+        ((2,), {"columns": ["k", "k"]}, InvalidInputError, "more than once"),
     ],
 )
 def test_a_range_that_cannot_be_told_is_refused(
@@ -186,6 +188,28 @@ def test_an_update_that_changes_no_value_is_not_told(table: ArrowTable) -> None:
     table.upsert(rows(4), on="k")
     assert table.refresh().epoch > epoch
     assert told(table, epoch + 1) == []
+
+
+def test_a_row_that_is_written_again_with_another_static_value_is_not_told(tmp_path: Path) -> None:
+    """The value is a row of another table, so an upsert is told as an UPDATE of the value is."""
+    table = colonnade.create(tmp_path / "t", SCHEMA, primary_key=["v", "k"], static=["s"])
+    table.append(rows(1, 2))
+    epoch = table.epoch
+    table.upsert(rows(1, s="b"))
+    assert table.refresh().epoch > epoch
+    assert told(table, epoch + 1) == []
+
+
+def test_rows_with_a_column_without_a_type_are_compared_by_the_others(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA.append(pa.field("none", pa.null())))
+    none = pa.nulls(2)
+    table.append(rows(1, 2).append_column("none", none))
+    epoch = table.epoch
+    table.upsert(rows(1, 2, v=3).append_column("none", none).slice(1), on="k")
+    assert [each[1:] for each in told(table, epoch + 1)] == [
+        ("update_preimage", 2),
+        ("update_postimage", 2),
+    ]
 
 
 def test_compactions_and_alterations_are_not_told(table: ArrowTable) -> None:
