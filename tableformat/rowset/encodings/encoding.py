@@ -30,7 +30,7 @@ class BlockEntry:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """An encoded block before it becomes bytes. `base` is set for `narrowed` only."""
+    """An encoded block before it becomes bytes. `base` is what the index states of it."""
 
     encoding: str
     stream: pa.Array | None

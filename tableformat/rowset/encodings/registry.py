@@ -32,8 +32,8 @@ class Encoding:
 
     `encode` returns None where the encoding does not apply to the rows, or does not gain. `decode`
     restores the rows from a stream of one of `stream_types`, whose number of rows was compared
-    (`one_row`: with 1). `repeat` makes some rows from what the index states. Both raise ValueError
-    that says what is wrong.
+    (`one_row`: with 1). `repeat` makes any number of equal rows from what the index states: rows
+    that differ need a stream. Both raise ValueError that says what is wrong.
 
     `limits` say when a writer chooses the encoding; the jar gets them. `stream` and `value` say on
     the page what the stream holds, and the value of row i.
