@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import cast, get_args
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.columns.properties import MERGE, SEQUENCE, SEQUENCE_OF
@@ -157,10 +157,10 @@ def on_duplicate(text: str) -> OnDuplicate:
 
     Raises InvalidInputError for any other text.
     """
-    for known in get_args(OnDuplicate):
-        if text == known:
-            return known  # type: ignore[no-any-return]
-    raise InvalidInputError(f"{ON_DUPLICATE} must be error, ignore or merge, not {text!r}.")
+    *first, last = every = get_args(OnDuplicate)
+    if text in every:
+        return cast("OnDuplicate", text)
+    raise InvalidInputError(f"{ON_DUPLICATE} must be {', '.join(first)} or {last}, not {text!r}.")
 
 
 @dataclass(frozen=True, slots=True)
