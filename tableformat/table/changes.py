@@ -279,15 +279,20 @@ class Changes(ArrowRows):
         Besides, it holds a bitmap for each RowSet that an epoch has touched; net changes hold one
         for each RowSet that the whole range has touched. A feed that follows its table waits for
         new epochs, with pauses from 50 ms to 5 s, and has no end. Raises NotFoundError if retention
-        removes an epoch before it was read, and when the table is dropped; CorruptionError,
-        StoreError.
+        removes an epoch before it was read, and when the table is dropped, though it is restored;
+        CorruptionError, StoreError.
         """
         reader, first, head = self._feed.reader, self._span.first, self._head
         before = reader.read_at(min(first - 1, head.epoch), head=head)
         yield from self._after(before, self._span.last, self._feed.now_ms)
         pause = _FIRST_PAUSE_S
         while self._follow:
-            before, head = head, self._newest()[0]
+            before, (head, table) = head, self._newest()
+            if table.created_epoch > before.epoch:
+                raise NotFoundError(
+                    f"Table {table.name!r} was dropped, and restored by epoch"
+                    f" {table.created_epoch}; read its changes from that epoch on."
+                )
             if head.epoch > before.epoch:
                 yield from self._after(before, head.epoch, reader.query_ms(head))
                 pause = _FIRST_PAUSE_S

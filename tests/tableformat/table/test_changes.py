@@ -263,6 +263,22 @@ def test_a_feed_that_follows_waits_for_later_epochs(table: ArrowTable) -> None:
         table.changes(5, follow=True).to_arrow()
 
 
+def test_a_feed_that_follows_ends_with_the_drop_of_a_table_that_is_restored(tmp_path: Path) -> None:
+    """The restored table begins anew. A feed that went on would leave out what it began with."""
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("t", SCHEMA)
+    table.append(rows(1))
+    changes = iter(table.changes(0, follow=True))
+    assert next(changes)["k"] == 1
+    database.refresh().drop_table("t")
+    database.refresh().restore(table.epoch)
+    again = database.refresh()["t"]
+    again.append(rows(2))
+    with pytest.raises(NotFoundError, match=f"restored by epoch {again.epoch - 1}; read its"):
+        next(changes)
+    assert [each[2] for each in told(again, 0)] == [1, 2]
+
+
 def test_requests_follow_what_changed_and_not_the_size_of_the_table() -> None:
     costs = []
     for rowsets in (10, 200):
