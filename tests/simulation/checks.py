@@ -14,6 +14,7 @@ from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.table.database import ArrowDatabase
+from tests.simulation.feeds import read_feed
 from tests.simulation.keyed.rows import COLUMNS, DATED
 from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.keyed.statements import KeyedStep
@@ -44,6 +45,7 @@ def check_world(world: World) -> None:
         for name in world.oracle.states[epoch]:
             found = database.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()
             world.oracle.check_read(epoch, name, Condition(), found)
+    _check_feeds(world, database)
     for epoch in range(1, world.oracle.floor):
         if not world.oracle.keeps(epoch):
             with suppress(NotFoundError):
@@ -57,6 +59,17 @@ def check_world(world: World) -> None:
     report = database.verify(4, threads=1)
     assert report.is_sound, str(report)
     _check_retention(world)
+
+
+def _check_feeds(world: World, database: ArrowDatabase) -> None:
+    """Check the changes between some kept epochs, each of them and the net ones."""
+    oracle = world.oracle
+    for _ in range(2):
+        base = world.order.randint(max(oracle.floor, 2), oracle.head - 1)
+        last = world.order.randint(base + 1, oracle.head)
+        for name in oracle.tables_between(base, oracle.head):
+            for net in (False, True):
+                read_feed(database, oracle, name, base, last, net=net)
 
 
 def _salvage(world: World) -> bool:
@@ -122,6 +135,9 @@ def _check_retention(world: World) -> None:
     store.off_ms = 0
     for name in database.pins():
         database.unpin(name)
+    for consumer in database._refresh().consumers.values():
+        if consumer.until_ms > world.now + 2 * DAY_MS:  # A clock was wrong when it was renewed.
+            database.drop_consumer(consumer.name)
     tables = sorted(database._refresh().tables.values(), key=lambda table: table.id)
     name = next(table.name for table in tables if table.name not in KEYED)
     intent = world.intend(_whole_row(world, name, world.new_ids(1)[0], 1))

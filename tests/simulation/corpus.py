@@ -24,6 +24,8 @@ FOUND: dict[str, int] = {
     "a compaction brings back the rows of a range that was deleted meanwhile": 7,
     "an update lands beside a deletion of its range": 2,
     "a restore brings back the rows of a range": 1,
+    "a deletion is lost where a compaction moved the row before": 9,
+    "a compaction is followed to other rows than those that it moved": 1,
     "a restore of all tables follows a change of a table that it leaves alone": 2,
     "a restore leaves properties to the columns that have now the names of theirs": 3,
     "a column comes back without its properties": 3,

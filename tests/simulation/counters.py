@@ -23,6 +23,8 @@ class Counters:
     generated: int = 0
     unique: int = 0
     ranges: int = 0
+    feeds: int = 0
+    moves: int = 0
     reads: int = 0
     losses: int = 0
     given_up: int = 0
@@ -41,6 +43,8 @@ class Counters:
         self.generated += world.oracle.generated
         self.unique += world.oracle.unique
         self.ranges += world.oracle.ranges
+        self.feeds += world.oracle.feeds
+        self.moves += world.oracle.consumers.moves
         self.reads += world.oracle.reads
         self.losses += world.losses
         self.given_up += world.given_up
@@ -58,5 +62,6 @@ class Counters:
             f"{self.runs:,} runs, {self.calls:,} store calls, {self.faults:,} faults,"
             f" {self.refusals:,} refusals of a busy store, {self.crashes:,} crashes,"
             f" {self.commits:,} epochs,"
-            f" {self.reads:,} verified reads"
+            f" {self.reads:,} verified reads, {self.feeds:,} verified feeds,"
+            f" {self.moves:,} moves of consumers"
         )

@@ -38,6 +38,8 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.store import ObjectStore
 from tests.simulation.columns import Tables, altered, restored, written
+from tests.simulation.consumers import Consumers
+from tests.simulation.feeds import check_landed
 from tests.simulation.intents import Intent, parse_intent
 from tests.simulation.keyed.history import AllFacts, Deletions, deletions_after, facts_after
 from tests.simulation.keyed.rows import TABLES as KEYED
@@ -63,7 +65,7 @@ from tests.simulation.rows import (
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table",
-    "repair", "draw_identity", "clean",
+    "repair", "draw_identity", "clean", "set_consumer", "drop_consumer",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 
@@ -102,6 +104,8 @@ class Oracle:
     stated: list[AllStated] = field(default_factory=list)
     unique: int = 0
     ranges: int = 0
+    feeds: int = 0
+    consumers: Consumers = field(default_factory=Consumers)
     _transactions: set[str] = field(default_factory=set)
 
     @property
@@ -136,6 +140,9 @@ class Oracle:
         self._check_keyed(number)
         if self.replaced is not None:
             self.replaced.check(epoch, self.names, KEYED)
+            self._check_feed(epoch)
+        note = epoch.parameters.get("userMetadata")
+        self.consumers.land(self, epoch, None if note is None else parse_intent(note).name)
         self.forbidden.append(self._forbidden(epoch))
         self._check_constraints(number)
         for operation in epoch.ops:
@@ -207,6 +214,31 @@ class Oracle:
             if self.sight is not None and self.sight.changed(epoch, name):
                 self._check_key(name, epoch, found := self.sight.rows(epoch, name))
                 check_keyed(name, epoch, found, rows)
+
+    def _check_feed(self, epoch: Epoch) -> None:
+        """The feed of the epoch that has just appeared leads from the rows before it to these."""
+        assert self.replaced is not None
+        before, now = self.replaced.before, self.replaced.state
+        if before is not None and now is not None and before.epoch == epoch.epoch - 1:
+            check_landed(self, self.replaced.log.reader, before, epoch, now)
+
+    def key_between(self, table: str, base: int, last: int) -> list[str]:
+        """The columns of the primary key that a table has at both of two epochs."""
+        if table not in self.facts[base] or not self.is_same(table, base, last):
+            return []
+        key = self.facts[last][table].key
+        same = self.facts[base][table].key == key
+        fields = self.columns[last][table].fields
+        return [each.name for each in fields if same and each.id in key]
+
+    def is_same(self, name: str, base: int, last: int) -> bool:
+        """Whether one table has a name at all epochs from one to another."""
+        tables = [self.columns[epoch].get(name) for epoch in range(base, last + 1)]
+        return len({None if each is None else each.table for each in tables}) == 1
+
+    def tables_between(self, base: int, last: int) -> list[str]:
+        """The names of the tables that are there at all epochs from one to another."""
+        return [name for name in sorted(self.states[base]) if self.is_same(name, base, last)]
 
     def _check_key(self, table: str, epoch: int, found: pa.Table) -> None:
         """No two rows that were read share the primary key that their table has at that epoch."""

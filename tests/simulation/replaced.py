@@ -22,12 +22,16 @@ Identity = tuple[int, int]
 
 
 class ReplacedRows:
-    """Compares moved rows in good weather. `moved` counts them."""
+    """Compares moved rows in good weather. `moved` counts them.
+
+    `state` is the newest one that was read, and `before` the one before it.
+    """
 
     def __init__(self, disk: Disk, limits: Limits) -> None:
         store = ProcessStore(disk, Weather(random.Random(0), (), 0), lambda: None)
-        self._log = Log(store, limits=limits)
-        self._state: Snapshot | None = None
+        self.log = Log(store, limits=limits)
+        self.before: Snapshot | None = None
+        self.state: Snapshot | None = None
         self.moved = 0
 
     def check(self, epoch: Epoch, names: Mapping[str, str], keyed: Collection[str]) -> None:
@@ -36,7 +40,7 @@ class ReplacedRows:
         Rows of `keyed` tables may get other ids. Only the form of what the log says is compared.
         """
         try:
-            before, self._state = self._state, self._next()
+            before, self.before, self.state = self.state, self.state, self._next()
             if before is None or before.epoch != epoch.epoch - 1:
                 return
             for op in epoch.ops:
@@ -47,19 +51,19 @@ class ReplacedRows:
 
     def _next(self) -> Snapshot:
         return (
-            self._log.reader.read_head()
-            if self._state is None
-            else self._log.reader.refresh(self._state)
+            self.log.reader.read_head()
+            if self.state is None
+            else self.log.reader.refresh(self.state)
         )
 
     def _check(self, before: Snapshot, epoch: Epoch, table: str, keyed: bool) -> None:
-        assert self._state is not None
-        found = row_changes(self._log, before, epoch, self._state, table)
+        assert self.state is not None
+        found = row_changes(self.log, before, epoch, self.state, table)
         self.moved += len(found.moved)
         if keyed:
             return
         old = self._identities(before, table, found.moved)
-        new = self._identities(self._state, table, (*found.moved.values(), *found.inserted))
+        new = self._identities(self.state, table, (*found.moved.values(), *found.inserted))
         wrong = [each for each, to in found.moved.items() if old[each] != new[to]]
         assert not wrong, f"epoch {epoch.epoch} moved rows {wrong} to places of other rows"
         if not any(isinstance(op, DropRowSet) and op.kind is None for op in epoch.ops):
@@ -77,10 +81,10 @@ class ReplacedRows:
         rowsets = {rowset for rowset, _ in wanted}
         fields = [known.schema.field(name) for name in ("id", "copy")]
         found: dict[Place, Identity] = {}
-        for rowset in self._log.rowsets.read(known, which="all"):
+        for rowset in self.log.rowsets.read(known, which="all"):
             if rowset.id not in rowsets:
                 continue
-            reader = RowSetReader(self._log.store, View.written(known.prefix), rowset)
+            reader = RowSetReader(self.log.store, View.written(known.prefix), rowset)
             for first, batch in reader.read(fields):
                 pairs = zip(*(column.to_pylist() for column in batch.columns), strict=True)
                 for row, identity in enumerate(pairs, first):

@@ -47,6 +47,8 @@ def test_no_invariant_breaks_whatever_fails(seeds: range) -> None:
     assert counters.faults > 20 * len(seeds)
     assert counters.crashes > 5 * len(seeds)
     assert counters.reads > 10 * len(seeds)
+    assert counters.feeds > 10 * len(seeds)
+    assert counters.moves > 0
 
 
 def test_eight_processes_far_from_a_busy_bucket_lose_nothing_and_double_nothing() -> None:

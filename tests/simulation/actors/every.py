@@ -5,8 +5,10 @@ from __future__ import annotations
 from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.bringer import Bringer
 from tests.simulation.actors.compactor import MANY, Compactor
+from tests.simulation.actors.consumer import Consumer
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
+from tests.simulation.actors.feed_reader import FeedReader
 from tests.simulation.actors.filler import Filler
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
@@ -45,6 +47,8 @@ ACTORS: tuple[Actor, ...] = (
     Repairer(),
     Vacuumer(),
     Litterer(),
+    Consumer(),
+    FeedReader(),
 )
 
 WAITING: tuple[Actor, ...] = (
@@ -57,6 +61,8 @@ WAITING: tuple[Actor, ...] = (
     Undropper(0.5),
     Driver(0.5),
     Vacuumer(1),
+    Consumer(),
+    FeedReader(),
 )
 """Writers that wait for their turns, and the work that may come between."""
 
@@ -76,6 +82,8 @@ EVOLVED: tuple[Actor, ...] = (
     Undropper(0.5),
     Vacuumer(0.5),
     Keeper(0.5),
+    Consumer(),
+    FeedReader(),
 )
 """Writers of tables whose columns and constraints are added and dropped."""
 
@@ -118,6 +126,8 @@ KEYED: tuple[Actor, ...] = (
     Undropper(0.7),
     Keeper(1.5),
     Vacuumer(0.7),
+    Consumer(),
+    FeedReader(),
 )
 """Writers of tables with a primary key, which is dropped, given again and changed."""
 
@@ -134,6 +144,8 @@ RANGED: tuple[Actor, ...] = (
     Undropper(0.7),
     Keeper(0.7),
     Vacuumer(0.5),
+    Consumer(),
+    FeedReader(),
 )
 """Writers of sorted tables whose ranges are deleted without being read."""
 
@@ -145,6 +157,8 @@ STREAMED: tuple[Actor, ...] = (
     Undropper(0.5),
     Keeper(1),
     Vacuumer(0.5),
+    Consumer(),
+    FeedReader(),
 )
 """A stream whose batches append rows or make their table again, beside other work."""
 

@@ -11,6 +11,7 @@ modules divide them by what they break:
     columns.py       columns that change beside concurrent writers
     fields.py        fields inside a column that change
     batches.py       batches that are sent again
+    feed.py          what change feeds tell, and consumers
     stored.py        what is stored of a state
     removals.py      what a vacuum removes, and what it keeps
     freed_slots.py   slots that are free again
@@ -21,6 +22,7 @@ from __future__ import annotations
 from tests.simulation.bugs import (
     batches,
     columns,
+    feed,
     fields,
     freed_slots,
     keys,
@@ -44,6 +46,7 @@ BUGS: tuple[Bug, ...] = (
     *columns.BUGS,
     *fields.BUGS,
     *batches.BUGS,
+    *feed.BUGS,
     *stored.BUGS,
     *removals.BUGS,
     *freed_slots.BUGS,
