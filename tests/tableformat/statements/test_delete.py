@@ -63,7 +63,7 @@ def test_a_delete_reads_only_the_columns_of_its_condition(
 def test_a_deletion_counts_only_rows_that_were_live() -> None:
     table = filled()
     other = another(table)
-    other._refresh = lambda: other._snapshot  # type: ignore[method-assign]
+    other._open.refresh = lambda: other._snapshot  # type: ignore[method-assign]
     table.delete("id < 4")
     assert other.delete("id < 6").rows_deleted == 2
     assert table._log.reader.read_head().epoch == 5

@@ -27,7 +27,7 @@ STATEMENTS: dict[str, Callable[[ArrowTable], Any]] = {
 def test_statements_that_meet_on_a_row_run_again(mine: str, theirs: str) -> None:
     table = filled()
     other = another(table)
-    other._refresh = lambda: other._snapshot  # type: ignore[method-assign]
+    other._open.refresh = lambda: other._snapshot  # type: ignore[method-assign]
     STATEMENTS[theirs](table)
     STATEMENTS[mine](other)
     left = ids(table)

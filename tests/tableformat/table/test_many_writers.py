@@ -55,7 +55,7 @@ def at_once(path: Path, statements: list[Statement]) -> list[Any]:
         table = colonnade.open(path)
         seen = table._snapshot
         barrier.wait(60)
-        table._refresh = lambda: seen  # type: ignore[method-assign]
+        table._open.refresh = lambda: seen  # type: ignore[method-assign]
         return statement(table)
 
     with ThreadPoolExecutor(len(statements)) as pool:

@@ -133,10 +133,12 @@ def test_an_update_that_replaces_columns_finds_its_rows_beside_such_names(
 ) -> None:
     wide = ", ".join(f"rand({i}) AS c{i}" for i in range(8))
     spark.sql(f"CREATE TABLE {TABLE} AS SELECT id AS _rowset, id AS _row, {wide} FROM range(6000)")
+    spark.sql("SET spark.colonnade.replaceColumnsBytes = 0")
     update = f"colonnade.Table.forName(spark, '{TABLE}').update"
     done = spark.run(
         f"{update}('_row >= 100', {{'c1': '_row', '_rowset': '_rowset + 1'}}).metrics()"
     )
+    spark.sql("RESET spark.colonnade.replaceColumnsBytes")
     assert (done["rows_updated"], done["rowsets_in_place"]) == (5900, 1)
     found = f"SELECT count_if(c1 = _row), sum(_rowset - _row) FROM {TABLE}"
     assert spark.sql(found) == [[5900, 5900]]

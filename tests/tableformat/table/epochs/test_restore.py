@@ -132,7 +132,7 @@ def test_statements_from_before_a_restore_run_again_and_appends_stay() -> None:
     table.delete("id = 1")
     old = table._snapshot
     late = ArrowTable(table._location, table._log, old)
-    late._refresh = lambda: old  # type: ignore[method-assign]
+    late._open.refresh = lambda: old  # type: ignore[method-assign]
     adding = ArrowTable(table._location, table._log, old)
     table.restore(epoch=2)
     assert late.delete("id < 3").rows_deleted == 3
@@ -146,7 +146,7 @@ def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
     table.delete("id = 1")
     seen = table._snapshot
     other.append(rows(50))
-    table._refresh = lambda: seen  # type: ignore[method-assign]
+    table._open.refresh = lambda: seen  # type: ignore[method-assign]
     with pytest.raises(ConflictError, match="Rows of table 'a' that the statement overwrites"):
         table.restore(epoch=2)
     assert (50, "x") in read(other)
