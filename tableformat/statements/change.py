@@ -1,6 +1,13 @@
 """Make a change of a statement, so that it keeps what its table promises: the step before a commit.
 
-Every statement passes through this module, from Python and from Spark, whatever its kind.
+Every statement passes through this module, from Python and from Spark, whatever its kind. An append
+of the RowSet A with the keys 2 and 3, to a table with `onDuplicate` = ignore that has the key 2:
+
+    statement   add A
+    dated       A says when its rows were written, if rows of the table expire
+    guarded     no value of an identity column is given twice
+    compared    row 0 of A has a key that is taken, and is left out
+    change      transaction t: add A; at the slot, `keyed` says again which of its rows are left out
 """
 
 from __future__ import annotations
