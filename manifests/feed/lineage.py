@@ -60,6 +60,7 @@ class Lineage:
         before = base.tables.get(table)
         self._first = 0 if before is None else before.next_rowset_id
         self._known: dict[int, Origins] = {}
+        self._spans: dict[tuple[int, int], tuple[Lineage, list[LiveRowSet]]] = {}
         self._given: dict[int, FrozenBitMap] = {}
 
     def is_new(self, rowset: int) -> bool:
@@ -188,12 +189,21 @@ class Lineage:
         return found
 
     def _followed(self, start: Snapshot, last: int) -> tuple[Lineage, list[LiveRowSet]]:
-        """Return the lineage from a state to an epoch, and the RowSets of the table at its end."""
+        """Return the lineage from a state to an epoch, and the RowSets of the table at its end.
+
+        Each span is followed once: restores within it ask for the shorter ones again.
+        """
+        known = self._spans.get((start.epoch, last))
+        if known is not None:
+            return known
         lineage, table = Lineage(self._reader, self._table, start), start.tables.get(self._table)
+        lineage._spans = self._spans
         for step in read_steps(self._reader, self._table, start, last):
             lineage.follow(step)
             table = step.later
-        return lineage, [] if table is None else self._reader.rowsets.read(table, which="all")
+        rowsets = [] if table is None else self._reader.rowsets.read(table, which="all")
+        self._spans[start.epoch, last] = lineage, rowsets
+        return lineage, rowsets
 
 
 def _among(rows: Rows, some: FrozenBitMap) -> NDArray[np.bool_]:

@@ -10,9 +10,10 @@ import pytest
 from colonnade.manifests.arrays.origins import NEW, rowsets_and_rows
 from colonnade.manifests.feed.lineage import Lineage
 from colonnade.manifests.feed.steps import read_steps
+from colonnade.manifests.limits import Limits
 from tests.row_changes import Place, places
 from tests.tableformat.feed.test_histories import LIMITS, Longer
-from tests.tableformat.statements.test_row_histories import FORMS
+from tests.tableformat.statements.test_row_histories import FORMS, History
 
 
 class Followed(Longer):
@@ -90,3 +91,26 @@ def ancestor(lineage: Lineage, place: Place) -> Place | None:
         return None
     old, at = rowsets_and_rows(number)  # type: ignore[arg-type]
     return int(old), int(at)
+
+
+def test_each_span_is_followed_once_however_often_it_was_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A restore asks for the span before it, which has restores of its own."""
+    history = History("plain", random.Random(1), Limits())
+    base = history.table().epoch
+    for turn in range(8):
+        table = history.table()
+        table.update({"v": turn}, "k = 2")
+        epoch = table.epoch
+        table.update({"v": turn + 9}, "k = 2")
+        table.restore(epoch)
+    followed = list[tuple[int, int]]()
+
+    def counted(reader: Any, of: Any, start: Any, last: int) -> Any:
+        followed.append((start.epoch, last))
+        return read_steps(reader, of, start, last)
+
+    monkeypatch.setattr("colonnade.manifests.feed.lineage.read_steps", counted)
+    history.table().changes(base + 1, net=True).to_arrow()
+    assert 0 < len(followed) == len(set(followed)) <= 8
