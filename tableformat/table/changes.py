@@ -17,7 +17,7 @@ from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.rowset.column import asked_columns, check_names
+from colonnade.tableformat.rowset.column import asked_columns
 from colonnade.tableformat.scan.arrow_rows import ArrowRows
 from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
 from colonnade.tableformat.table.epochs.time_travel import epoch_number, seen_ms, timestamp_ms
@@ -157,6 +157,9 @@ def table_changes(log: Log, newest: Newest, asked: ChangeQuery) -> Changes:
             f"The changes of table {table.name!r} need a start: an epoch, a time or a tag. A start"
             " of 0 is the epoch that created the table."
         )
+    for name, value in (("net", asked.net), ("follow", asked.follow)):
+        if not isinstance(value, bool):
+            raise InvalidInputError(f"Changes take True or False for {name}, not {value!r}.")
     if asked.follow and asked.end is not None:
         raise InvalidInputError("A feed that follows its table has no end; leave `end` out.")
     span = epoch_range(
@@ -194,16 +197,19 @@ def table_changes(log: Log, newest: Newest, asked: ChangeQuery) -> Changes:
     return Changes(feed, head, newest, span, net=asked.net, follow=asked.follow)
 
 
-def _also(given: Collection[AlsoChange]) -> frozenset[str]:
-    """Return what else counts as a change. Raises InvalidInputError for an unknown word."""
-    found = frozenset(check_names(given, "also"))
+def _also(given: Collection[AlsoChange] | AlsoChange) -> frozenset[str]:
+    """Return what else counts as a change, one word or several.
+
+    Raises InvalidInputError for an unknown word.
+    """
+    words = [given] if isinstance(given, str) else list(given)
     known = get_args(AlsoChange)
-    for each in found:
+    for each in words:
         if each not in known:
             raise InvalidInputError(
                 f"{each!r} is nothing that can also be a change; there are: {', '.join(known)}."
             )
-    return found
+    return frozenset(words)
 
 
 def _check_names(table: TableState) -> None:
