@@ -52,12 +52,14 @@ def read_steps(
     table: TableId,
     before: Snapshot,
     last: int,
+    *,
+    statics: bool = False,
 ) -> Iterator[Step]:
     """Yield the epochs after a state, up to `last`, that changed a table. Ends where it is dropped.
 
-    Holds one state. Costs a GET for each epoch. Requires: `last` was an epoch of the log that could
-    be read just before. Raises NotFoundError if retention has removed an epoch meanwhile;
-    CorruptionError, StoreError.
+    With `statics`, also those that changed its static values. Holds one state. Costs a GET for each
+    epoch. Requires: `last` was an epoch of the log that could be read just before. Raises
+    NotFoundError if retention has removed an epoch meanwhile; CorruptionError, StoreError.
     """
     slots = SlotReader(reader.store, ahead=AHEAD, last=last)
     while before.epoch < last:
@@ -70,6 +72,11 @@ def read_steps(
         here = after.tables.get(table)
         if here is None and before.tables.get(table) is not None:
             return
-        if here is not None and here.changed_epoch == number:
+        if here is not None and number in (here.changed_epoch, statics and _of_statics(here)):
             yield Step(table, before, epoch, after)
         before = after
+
+
+def _of_statics(table: TableState) -> int | None:
+    """Return the last epoch that changed the static values of a table, if it has any."""
+    return None if table.statics is None else table.statics.changed_epoch

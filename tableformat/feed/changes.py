@@ -41,7 +41,7 @@ class Feed:
 
     `shown` is the table whose columns rows have. Rows that have expired at `now_ms` do not occur in
     it (ms since 1970 UTC; None: nothing has expired). Values that a job has filled in are changes
-    if `fills`.
+    if `fills`, and other static values if `statics`.
     """
 
     reader: LogReader
@@ -50,6 +50,7 @@ class Feed:
     where: Predicate | None = None
     now_ms: int | None = None
     fills: bool = False
+    statics: bool = False
 
     @property
     def fields(self) -> TableSchema:
@@ -77,7 +78,9 @@ class Feed:
 
         Raises the errors of `difference` and `images`.
         """
-        found = difference(self.reader, steps, self.shown, self.now_ms, fills=self.fills)
+        found = difference(
+            self.reader, steps, self.shown, self.now_ms, fills=self.fills, statics=self.statics
+        )
         if found is None:
             return
         last = found.last

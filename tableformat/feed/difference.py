@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
@@ -27,13 +28,17 @@ from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.feed.lineage import Lineage
 from colonnade.manifests.feed.steps import Step
 from colonnade.manifests.feed.touched import Touched
-from colonnade.manifests.model.primary_key import PrimaryKey
+from colonnade.manifests.model.columns.statics import static_fields
+from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.range_tombstones import region_of
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
+from colonnade.tableformat.keys.find import stored_rows
+from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.selection import Selection, deleted_rows
+from colonnade.tableformat.scan.selection import Selection, deleted_rows, read_selected
 
 _NO_ROWS = FrozenBitMap()
 
@@ -57,7 +62,8 @@ class Difference:
     """The rows that differ between a view before a span and a view after it, by RowSet.
 
     `last` is the last epoch of the span that changed the table. `key` are the ids of the primary
-    key that the table has before and after, if there is one.
+    key that the table has before and after, if there is one. With `statics`, other static values
+    are changes of their rows.
     """
 
     last: Step
@@ -67,6 +73,7 @@ class Difference:
     deleted: Mapping[int, FrozenBitMap]
     inserted: Mapping[int, FrozenBitMap]
     updated: tuple[Updated, ...]
+    statics: bool = False
 
     def removed(self) -> Iterable[Selection]:
         """Return the deleted rows, in the view before the span."""
@@ -88,25 +95,28 @@ def difference(
     now_ms: int | None,
     *,
     fills: bool = False,
+    statics: bool = False,
 ) -> Difference | None:
     """Return which rows differ between the states before the first step and after the last one.
 
     Rows are shown with the columns of the table `shown`. Rows that have expired at `now_ms` are in
     neither state (ms since 1970 UTC; None: nothing has expired). Values that a job has filled in
-    are changes if `fills`. Returns None without a step.
+    are changes if `fills`, and other static values if `statics`. Returns None without a step.
 
     Costs what the steps name: the vectors and origins of RowSets that they add, drop or amend.
     Where range tombstones came, the RowSets that meet them are read as `deleted_rows` does. Holds a
     bitmap for each of these RowSets, and coded origins. Raises the errors of `with_columns_of`;
     CorruptionError, StoreError.
     """
-    span = _Span.follow(reader, steps, fills=fills)
+    span = _Span.follow(reader, steps, fills=fills, statics=statics)
     if span is None:
         return None
-    before, after = span.views(reader, now_ms)
-    found = _Compared(reader, span, before, after).result()
+    keys = span.keys_of_statics(reader, now_ms)
+    before, after = span.views(reader, now_ms, keys)
+    found = _Compared(reader, span, before, after, keys).result()
     return replace(
         found,
+        statics=statics,
         before=_with_columns(before, span.before, shown),
         after=_with_columns(after, span.after, shown),
     )
@@ -125,6 +135,7 @@ class _Span:
     last: Step
     touched: Touched
     lineage: Lineage
+    statics: _Span | None = None
 
     @property
     def before(self) -> TableState | None:
@@ -135,16 +146,47 @@ class _Span:
         return self.last.later
 
     @classmethod
-    def follow(cls, reader: LogReader, steps: Iterable[Step], *, fills: bool) -> _Span | None:
+    def follow(
+        cls, reader: LogReader, steps: Iterable[Step], *, fills: bool, statics: bool
+    ) -> _Span | None:
         found: _Span | None = None
         for step in steps:
-            if found is None:
-                lineage = Lineage(reader, step.table, step.before, fills=fills)
-                found = cls(step, step, Touched(), lineage)
-            found.touched.add(step)
-            found.lineage.follow(step)
-            found.last = step
+            found = cls._with(found, reader, step, fills)
+            there = step.later.statics
+            if statics and there is not None and there.changed_epoch == step.number:
+                own = replace(step, table=there.id)
+                found.statics = cls._with(found.statics, reader, own, fills)
         return found
+
+    @classmethod
+    def _with(cls, found: _Span | None, reader: LogReader, step: Step, fills: bool) -> _Span:
+        if found is None:
+            lineage = Lineage(reader, step.table, step.before, fills=fills)
+            found = cls(step, step, Touched(), lineage)
+        found.touched.add(step)
+        found.lineage.follow(step)
+        found.last = step
+        return found
+
+    def keys_of_statics(self, reader: LogReader, now_ms: int | None) -> KeySet | None:
+        """Return the partition keys whose static values may differ; None if there are none."""
+        if self.statics is None:
+            return None
+        views = self.statics.views(reader, now_ms, None)
+        found = _Compared(reader, self.statics, *views, None).result()
+        key = TableSchema(fields=key_fields(self.after.partition_key, self.after.schema))
+        updated = (
+            Selection(
+                found.after, each.rowset, FrozenBitMap(np.flatnonzero(each.origins.array() != NEW))
+            )
+            for each in found.updated
+        )
+        batches = [
+            batch
+            for each in (*found.removed(), *found.added(), *updated)
+            for _, batch in read_selected(reader.store, each, key)
+        ]
+        return KeySet.of(pa.Table.from_batches(batches), key, repeated=True) if batches else None
 
     @property
     def key(self) -> PrimaryKey:
@@ -152,9 +194,16 @@ class _Span:
         same = self.before is not None and self.before.primary_key == self.after.primary_key
         return self.after.primary_key if same else ()
 
-    def views(self, reader: LogReader, now_ms: int | None) -> tuple[View, View]:
-        """Return what a reader sees of the touched RowSets before the span, and after it."""
+    def views(
+        self, reader: LogReader, now_ms: int | None, keys: KeySet | None
+    ) -> tuple[View, View]:
+        """Return what a reader sees of the touched RowSets before the span, and after it.
+
+        RowSets that may have one of the `keys` are touched, too.
+        """
         ids = self.touched.rowsets | self._newly_hidden(reader)
+        if keys is not None:
+            ids |= {each.id for each in reader.rowsets.read(self.after, keys.keep)}
         views = []
         for table in (self.before, self.after):
             if table is None:
@@ -183,8 +232,10 @@ class _Span:
 class _Compared:
     """Compares the rows of two views. Reads each vector once."""
 
-    def __init__(self, reader: LogReader, span: _Span, before: View, after: View) -> None:
-        self._store, self._span = reader.store, span
+    def __init__(
+        self, reader: LogReader, span: _Span, before: View, after: View, keys: KeySet | None
+    ) -> None:
+        self._store, self._span, self._keys = reader.store, span, keys
         self._before, self._after = before, after
         self._shown_before = {each.id: self._shown(before, each) for each in before.rowsets}
         self._taken: dict[int, BitMap] = {}
@@ -216,14 +267,15 @@ class _Compared:
         """Note the rows of a RowSet that was there before. Return those that were not shown."""
         both = shown & self._shown_before.get(rowset.id, _NO_ROWS)
         self._take(rowset.id, both)
-        given = self._span.lineage.given(rowset.id) & both
+        given = self._given(rowset) & both
         if given:
             rows = np.asarray(given.to_array(), np.int64)
             numbers = np.full(rowset.entry.rows, NEW, np.int64)
             numbers[rows] = origins_of(rowset.id, rows)
             replaced = self._span.touched.replaced.get(rowset.id, ())
-            columns = frozenset(each for op in replaced for each in op.replacement.columns)
-            self._updated.append(Updated(rowset, RowOrigins.of(numbers), columns))
+            columns = {each for op in replaced for each in op.replacement.columns}
+            columns.update(each.id for each in static_fields(self._after.columns))
+            self._updated.append(Updated(rowset, RowOrigins.of(numbers), frozenset(columns)))
         return shown - both
 
     def _came(self, rowset: LiveRowSet, shown: FrozenBitMap) -> FrozenBitMap:
@@ -241,12 +293,20 @@ class _Compared:
         changed = np.zeros(len(numbers), np.bool_)
         changed[np.asarray(origins.changed.to_array(), np.int64)] = True
         # Values may also have been replaced where the row is now.
-        given = self._span.lineage.given(rowset.id) & shown
+        given = self._given(rowset) & shown
         changed[np.asarray(given.to_array(), np.int64)] = True
         numbers[~(old & changed)] = NEW
         if (numbers != NEW).any():
             self._updated.append(Updated(rowset, RowOrigins.of(numbers), None))
         return shown - FrozenBitMap(np.flatnonzero(old))
+
+    def _given(self, rowset: LiveRowSet) -> FrozenBitMap:
+        """Return the rows that may have other values in the place where they are."""
+        given = self._span.lineage.given(rowset.id)
+        if self._keys is None:
+            return given
+        rows, _ = stored_rows(self._store, self._after, rowset, self._keys)
+        return given | FrozenBitMap(rows)
 
     def _take(self, rowset: int, rows: FrozenBitMap) -> None:
         self._taken.setdefault(rowset, BitMap()).update(rows)

@@ -109,7 +109,8 @@ def _updates(
     compared = [
         each.name
         for each in found.after.columns.fields
-        if not each.static and (updated.columns is None or each.id in updated.columns)
+        if (found.statics or not each.static)
+        and (updated.columns is None or each.id in updated.columns)
     ]
     if not compared:
         return

@@ -28,9 +28,9 @@ Bound: TypeAlias = int | str | datetime
 Inclusive: TypeAlias = Literal["both", "start", "end", "neither"]
 """Which of two bounds belong to a range of epochs."""
 
-AlsoChange: TypeAlias = Literal["expired", "fills"]
+AlsoChange: TypeAlias = Literal["expired", "fills", "statics"]
 """What is no change of a row unless a user says so: rows that expired and are removed; values that
-a job has filled in."""
+a job has filled in; other static values."""
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
@@ -193,6 +193,7 @@ def table_changes(log: Log, newest: Newest, asked: ChangeQuery) -> Changes:
         None if asked.where is None else parse_predicate(asked.where),
         None if "expired" in also else seen_ms(log.reader, last, pinned=pinned),
         "fills" in also,
+        "statics" in also,
     )
     return Changes(feed, head, newest, span, net=asked.net, follow=asked.follow)
 
@@ -310,7 +311,7 @@ class Changes(ArrowRows):
         """Yield the changes of the epochs after a state, up to `last`, as seen at a time."""
         feed = replace(self._feed, now_ms=None if self._feed.now_ms is None else now_ms)
         with feed.reader.removals_are_told(before.epoch):
-            steps = read_steps(feed.reader, feed.shown.id, before, last)
+            steps = read_steps(feed.reader, feed.shown.id, before, last, statics=feed.statics)
             yield from (feed.of_all if self._net else feed.of_each)(steps)
 
     def to_arrow(self) -> pa.Table:

@@ -320,9 +320,10 @@ class ArrowTable(TableReads):
         compactions. In a table with a primary key, rows with one key are one row.
 
         Rows that have expired are left out, as in a scan: by now without an `end`, and else by the
-        time of the end. Values that a job has filled in change no row. `also` says what else is a
-        change: "expired" shows rows until a cleaning removes them, and then tells them as deleted;
-        "fills" tells rows that a job gave a value as updated.
+        time of the end. Values that a job has filled in change no row, and neither do static
+        values. `also` says what else is a change: "expired" shows rows until a cleaning removes
+        them, and then tells them as deleted; "fills" tells rows that a job gave a value as updated,
+        and "statics" those that have other static values.
 
         Costs what the epochs have touched, whatever the size of the table. Raises InvalidInputError
         without a start, for bounds that leave no epoch, and for a column that has the name of one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import pytest
 import colonnade
 from colonnade import AddColumn, ArrowTable, InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.store import MemoryStore
 from tests.far_store import FarStore
 from tests.tableformat.statements.tables import made
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.int64()), ("s", pa.string())])
 
 
+ADDS = ("insert", "update_postimage")
 NEW = SchemaField(id=1, name="more", type="int")
 
 
@@ -228,6 +231,54 @@ def test_compactions_and_alterations_are_not_told(table: ArrowTable) -> None:
     [now] = table.changes(4, 4, schema_epoch=table.epoch).to_pylist()
     assert (now["text"], now["more"]) == ("a", 7)
     assert [each["text"] for each in table.changes(2)] == ["a"] * 7
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("net", [False, True])
+def test_other_static_values_are_told_if_it_is_asked_for(seed: int, net: bool) -> None:
+    rng = random.Random(seed)
+    schema = pa.schema(
+        [("p", pa.int64()), ("k", pa.int64()), ("v", pa.int64()), ("owner", pa.string())]
+    )
+    table = made(MemoryStore(), schema, ["p", "k"], static=["owner"], partition_key=["p"])
+
+    def some(owner: str | None) -> pa.Table:
+        parts = rng.sample(range(4), 2)
+        found = [
+            {"p": p, "k": k, "v": rng.randrange(3), "owner": owner and f"{owner}{p}"}
+            for p in parts
+            for k in rng.sample(range(5), 2)
+        ]
+        return pa.Table.from_pylist(found, schema)
+
+    table.append(some("a"))
+    for _ in range(12):
+        match rng.randrange(5):
+            case 0 | 1:
+                table.upsert(some(rng.choice("ab")))
+            case 2:
+                table.update({"owner": f"'{rng.choice('ab')}'"}, f"p = {rng.randrange(4)}")
+            case 3:
+                table.delete(f"k = {rng.randrange(5)}", count_rows=True)
+            case 4:
+                table.optimize().option("min-rowsets", 2).executeCompaction()
+    last = table.refresh().epoch
+    for _ in range(12):
+        first = rng.randint(2, last)
+        end = rng.randint(first, last)
+        rows = {(r["p"], r["k"]): r for r in table.scan(epoch=first - 1).to_pylist()}
+        changes = table.changes(first, end, net=net, also=["statics"]).to_pylist()
+        for epoch in sorted({each["_commit_version"] for each in changes}):
+            here = [each for each in changes if each["_commit_version"] == epoch]
+            for each in sorted(here, key=lambda c: c["_change_type"] in ADDS):
+                key = each["p"], each["k"]
+                values = {name: each[name] for name in schema.names}
+                if each["_change_type"] in ADDS:
+                    assert key not in rows
+                    rows[key] = values
+                else:
+                    assert rows.pop(key) == values, each
+        assert rows == {(r["p"], r["k"]): r for r in table.scan(epoch=end).to_pylist()}
 
 
 def test_a_backfill_is_told_if_it_is_asked_for(table: ArrowTable) -> None:
