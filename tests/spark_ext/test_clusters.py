@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 def run(script: str, *arguments: str, log: Path) -> str:
     """Run a driver of this folder to its end; returns what it printed."""
     with running([sys.executable, str(FOLDER / script), *arguments], log) as process:
-        code = process.wait(timeout=280)
+        code = process.wait(timeout=600)
     assert code == 0, log.read_text()[-8000:]
     return log.read_text()
 
@@ -80,7 +80,7 @@ def test_a_job_that_is_submitted_to_a_standalone_cluster_gets_a_whole_session(
     job = [str(FOLDER / "whole.py"), str(tmp_path), "enable", "configure"]
     command = [str(HOME / "bin" / "spark-submit"), "--master", standalone, *sizes, *job]
     with running(command, log) as process:
-        code = process.wait(timeout=280)
+        code = process.wait(timeout=600)
     assert code == 0, log.read_text()[-8000:]
     assert "whole: configure" in log.read_text()
 
