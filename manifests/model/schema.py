@@ -201,7 +201,7 @@ LongNumber = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 class IdentityColumn(InputModel):
     """A column whose values the table gives: `start`, and then `step` more for each value.
 
-    With `always`, users cannot give values themselves (`identity.py`).
+    With `always`, users cannot give values themselves (`columns/identity.py`).
     """
 
     start: LongNumber = 1
@@ -253,7 +253,7 @@ class SchemaField(InputModel):
     `columns/default.py` writes it; absent means NULL. `default` is for rows that are written later.
     In a column with an `identity`, the table gives rows their values.
     A column with `generated` is computed from other columns.
-    A `static` column has one value for all rows of a partition key (`statics.py`).
+    A `static` column has one value for all rows of a partition key (`columns/statics.py`).
 
     A call may name the type by any name that SQL has for it, also of a nested type, such as
     `"BIGINT"` or `"array<int>"`, or by a type of Python, such as `int` (`type_words.py`).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
@@ -12,6 +12,7 @@ from colonnade.spark_ext.planner.clauses.defaults import read_default
 from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
 from colonnade.spark_ext.planner.clauses.static_columns import refuse_change
 from colonnade.spark_ext.planner.messages import changes
+from colonnade.spark_ext.planner.messages.base import Message
 from colonnade.spark_ext.planner.messages.changes import Change
 from colonnade.tableformat.table.alteration import (
     AddConstraint,
@@ -66,6 +67,10 @@ def _default(change: changes.SetDefault) -> Alteration:
     return SetDefault(change.column, read_default(".".join(change.column), change.default_value))
 
 
+def _nullable(change: changes.SetNullable) -> Alteration:
+    return DropNotNull(change.column) if change.nullable else SetNotNull(change.column)
+
+
 def _properties(change: changes.SetProperties) -> Alteration:
     set_to, removed = dict(change.set), change.remove
     refuse_change((*set_to, *removed))
@@ -79,21 +84,32 @@ def _properties(change: changes.SetProperties) -> Alteration:
     return AlterProperties(set_to, removed)
 
 
-ALTERATIONS: Mapping[type[Change], Callable[[Any], Alteration]] = {
-    changes.AddColumn: add_column,
-    changes.WidenColumn: widen_column,
-    changes.RenameColumn: lambda asked: RenameColumn(asked.column, asked.name),
-    changes.DropColumn: lambda asked: DropColumn(asked.column, asked.if_exists),
-    changes.CommentColumn: lambda asked: CommentColumn(asked.column, asked.comment),
-    changes.SetDefault: _default,
-    changes.SetNullable: lambda asked: (DropNotNull if asked.nullable else SetNotNull)(
-        asked.column
-    ),
-    changes.MoveColumn: lambda asked: MoveColumn(asked.column, asked.after, asked.first),
-    changes.AddConstraint: lambda asked: AddConstraint(asked.name, asked.condition, asked.columns),
-    changes.DropConstraint: lambda asked: DropConstraint(asked.name, asked.if_exists),
-    changes.ClusterBy: lambda asked: SetSortKey(clustered_by(asked.columns)),
-    changes.CommentTable: lambda asked: CommentTable(asked.comment),
-    changes.SetProperties: _properties,
-}
+_Asked = TypeVar("_Asked", bound=Message)
+_Row = tuple[type[Message], Callable[[Any], Alteration]]
+
+
+def _row(asked: type[_Asked], made: Callable[[_Asked], Alteration]) -> _Row:
+    return asked, made
+
+
+ALTERATIONS: Mapping[type[Message], Callable[[Any], Alteration]] = dict(
+    (
+        _row(changes.AddColumn, add_column),
+        _row(changes.WidenColumn, widen_column),
+        _row(changes.RenameColumn, lambda asked: RenameColumn(asked.column, asked.name)),
+        _row(changes.DropColumn, lambda asked: DropColumn(asked.column, asked.if_exists)),
+        _row(changes.CommentColumn, lambda asked: CommentColumn(asked.column, asked.comment)),
+        _row(changes.SetDefault, _default),
+        _row(changes.SetNullable, _nullable),
+        _row(changes.MoveColumn, lambda asked: MoveColumn(asked.column, asked.after, asked.first)),
+        _row(
+            changes.AddConstraint,
+            lambda asked: AddConstraint(asked.name, asked.condition, asked.columns),
+        ),
+        _row(changes.DropConstraint, lambda asked: DropConstraint(asked.name, asked.if_exists)),
+        _row(changes.ClusterBy, lambda asked: SetSortKey(clustered_by(asked.columns))),
+        _row(changes.CommentTable, lambda asked: CommentTable(asked.comment)),
+        _row(changes.SetProperties, _properties),
+    )
+)
 """What each change of Spark asks for."""
