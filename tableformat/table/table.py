@@ -332,7 +332,7 @@ class ArrowTable(TableReads):
         """
         return feed.table_changes(
             self._log,
-            self._newest_table,
+            self._open.newest,
             feed.ChangeQuery(
                 start,
                 end,
@@ -346,10 +346,6 @@ class ArrowTable(TableReads):
                 schema_epoch,
             ),
         )
-
-    def _newest_table(self) -> tuple[Snapshot, TableState]:
-        head = self._refresh()
-        return head, self._location.require(head)
 
     @overload
     def get(self, key: list[Any], columns: Sequence[str] | None = None) -> pa.Table: ...
@@ -537,6 +533,7 @@ class ArrowTable(TableReads):
         the column, or the key that is NULL, or given twice with `on`, or whose sum overflows.
         Raises ConflictError after ten tries.
         """
+        check_settings(None, commit)  # before rows are read, which a stream has only once
         evaluate = evaluators.upsert(
             self._columns, data, on, settings, ignore_unknown_columns=ignore_unknown_columns
         )
@@ -555,6 +552,7 @@ class ArrowTable(TableReads):
         InvalidInputError for a table without a primary key or with sequences of single columns, or
         that names a column at fault. Raises ConflictError after ten tries.
         """
+        check_settings(None, commit)  # as in `upsert`
         return self._run(evaluators.delete_keys(self._columns, data), commit)
 
     def add_column(

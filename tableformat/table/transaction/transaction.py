@@ -489,6 +489,7 @@ class ArrowTransactionTable(TableReads):
         commit: CommitSettings | None = None,
     ) -> RowCounts:
         """Merge rows into the rows with the same keys; see `ArrowTable.upsert`."""
+        _refuse(commit)  # before rows are read, which a stream has only once
         evaluate = evaluators.upsert(
             self._columns, data, on, settings, ignore_unknown_columns=ignore_unknown_columns
         )
@@ -496,11 +497,17 @@ class ArrowTransactionTable(TableReads):
 
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys; see `ArrowTable.delete_keys`."""
+        _refuse(commit)  # as in `upsert`
         return self._run(evaluators.delete_keys(self._columns, data), commit)
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None = None) -> RowCounts:
-        if commit is not None:
-            raise InvalidInputError(
-                "A transaction is committed as a whole; pass `commit` to the transaction instead."
-            )
+        _refuse(commit)
         return self._transaction._run_on(self._table, evaluate)
+
+
+def _refuse(commit: CommitSettings | None) -> None:
+    """Refuse settings for the commit of a part of a transaction."""
+    if commit is not None:
+        raise InvalidInputError(
+            "A transaction is committed as a whole; pass `commit` to the transaction instead."
+        )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from colonnade import ArrowTable
+from colonnade import ArrowDatabase, ArrowTable, CommitSettings
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.store import MemoryStore
 from tests.tableformat.statements.tables import filled, rows
 
 
@@ -65,3 +67,39 @@ def test_an_unknown_key_column_and_a_dropped_table_are_not_found() -> None:
     for data in (rows(1), rows(1).schema.empty_table()):
         with pytest.raises(NotFoundError, match="'nope'"):
             table.upsert(data, on="nope")
+
+
+def unread() -> Iterator[pa.RecordBatch]:
+    raise AssertionError("The rows are read.")
+    yield
+
+
+WITH_ROWS: dict[str, Callable[[Any, Any], Any]] = {
+    "upsert": lambda t, commit: t.upsert(unread(), commit=commit),
+    "upsert by other columns": lambda t, commit: t.upsert(unread(), on="id", commit=commit),
+    "delete_keys": lambda t, commit: t.delete_keys(unread(), commit=commit),
+}
+OF_A_TABLE: dict[str, Callable[[Any, Any], Any]] = {
+    **WITH_ROWS,
+    "append": lambda t, commit: t.append(unread(), commit=commit),
+    "overwrite": lambda t, commit: t.overwrite(unread(), commit=commit),
+    "overwrite_partitions": lambda t, commit: t.overwrite_partitions(unread(), commit=commit),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_TABLE)
+def test_rows_are_not_read_for_wrong_commit_settings(name: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"must be colonnade\.CommitSettings"):
+        OF_A_TABLE[name](filled(), 7)
+
+
+@pytest.mark.parametrize("name", WITH_ROWS)
+def test_rows_are_not_read_for_a_commit_of_a_part_of_a_transaction(name: str) -> None:
+    log = Log(MemoryStore())
+    db = ArrowDatabase(log.store, log, create_database(log.store, lone_table=False))
+    db.create_table("t", rows(1).schema)
+    with (
+        db.transaction() as tx,
+        pytest.raises(InvalidInputError, match="committed as a whole"),
+    ):
+        WITH_ROWS[name](tx.table("t"), CommitSettings())
