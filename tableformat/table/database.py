@@ -38,7 +38,7 @@ from colonnade.tableformat.table.epochs.time_travel import epoch_number, snapsho
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.input.column_types import GivenSchema
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.write.settings import CommitSettings
+from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
@@ -307,6 +307,7 @@ class ArrowDatabase:
         after ten tries, and AlreadyExistsError when a table that stays has the former name of
         another table. Reads zones of times, and raises InvalidInputError, as `ArrowTable.restore`.
         """
+        check_settings(None, commit)
         return self._restore(epoch, timestamp, tag, commit).after.epoch
 
     def _restore(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -70,8 +71,10 @@ def test_an_unknown_key_column_and_a_dropped_table_are_not_found() -> None:
 
 
 def unread() -> Iterator[pa.RecordBatch]:
-    raise AssertionError("The rows are read.")
-    yield
+    def read(_: int) -> pa.RecordBatch:
+        raise AssertionError("The rows are read.")
+
+    return map(read, [0])
 
 
 WITH_ROWS: dict[str, Callable[[Any, Any], Any]] = {
@@ -84,22 +87,44 @@ OF_A_TABLE: dict[str, Callable[[Any, Any], Any]] = {
     "append": lambda t, commit: t.append(unread(), commit=commit),
     "overwrite": lambda t, commit: t.overwrite(unread(), commit=commit),
     "overwrite_partitions": lambda t, commit: t.overwrite_partitions(unread(), commit=commit),
+    "update": lambda t, commit: t.update({"id": 1}, commit=commit),
+    "delete": lambda t, commit: t.delete(commit=commit),
+    "delete_range": lambda t, commit: t.delete_range("id > 3", commit=commit),
+    "add_column": lambda t, commit: t.add_column("n", "int", 1, commit=commit),
+    "backfill": lambda t, commit: t.backfill("id", 1, commit=commit),
+    "restore": lambda t, commit: t.restore(1, commit=commit),
+}
+OF_A_DATABASE: dict[str, Callable[[Any, Any], Any]] = {
+    "restore": lambda db, commit: db.restore(0, commit=commit),
+    "transaction": lambda db, commit: db.transaction(commit=commit),
 }
 
 
-@pytest.mark.parametrize("name", OF_A_TABLE)
-def test_rows_are_not_read_for_wrong_commit_settings(name: str) -> None:
-    with pytest.raises(InvalidInputError, match=r"must be colonnade\.CommitSettings"):
-        OF_A_TABLE[name](filled(), 7)
+def database() -> ArrowDatabase:
+    log = Log(MemoryStore())
+    db = ArrowDatabase(log.store, log, create_database(log.store, lone_table=False))
+    db.create_table("t", rows(1).schema)
+    return db
+
+
+@pytest.mark.parametrize(
+    ("made", "calls"), [(filled, OF_A_TABLE), (database, OF_A_DATABASE)], ids=["table", "database"]
+)
+def test_every_method_with_commit_settings_refuses_wrong_ones_before_rows_are_read(
+    made: Callable[[], object], calls: dict[str, Callable[[Any, Any], Any]]
+) -> None:
+    methods = inspect.getmembers(type(made()), inspect.isfunction)
+    taking = {name for name, each in methods if "commit" in inspect.signature(each).parameters}
+    assert {name for name in taking if not name.startswith("_")} <= calls.keys()
+    for call in calls.values():
+        with pytest.raises(InvalidInputError, match=r"must be colonnade\.CommitSettings"):
+            call(made(), 7)
 
 
 @pytest.mark.parametrize("name", WITH_ROWS)
 def test_rows_are_not_read_for_a_commit_of_a_part_of_a_transaction(name: str) -> None:
-    log = Log(MemoryStore())
-    db = ArrowDatabase(log.store, log, create_database(log.store, lone_table=False))
-    db.create_table("t", rows(1).schema)
     with (
-        db.transaction() as tx,
+        database().transaction() as tx,
         pytest.raises(InvalidInputError, match="committed as a whole"),
     ):
         WITH_ROWS[name](tx.table("t"), CommitSettings())
