@@ -61,12 +61,14 @@ class Updated:
 class Difference:
     """The rows that differ between a view before a span and a view after it, by RowSet.
 
-    `last` is the last epoch of the span that changed the table. `key` are the ids of the primary
-    key that the table has before and after, if there is one. With `statics`, other static values
-    are changes of their rows.
+    Rows have the columns `shown`, whose types a view may lack (`shown.py`). `last` is the last
+    epoch of the span that changed the table. `key` are the ids of the primary key that the table
+    has before and after, if there is one. With `statics`, other static values are changes of their
+    rows.
     """
 
     last: Step
+    shown: TableSchema
     before: View
     after: View
     key: PrimaryKey
@@ -117,13 +119,14 @@ def difference(
     return replace(
         found,
         statics=statics,
+        shown=shown.schema,
         before=_with_columns(before, span.before, shown),
         after=_with_columns(after, span.after, shown),
     )
 
 
 def _with_columns(view: View, table: TableState | None, shown: TableState) -> View:
-    table = shown if table is None else with_columns_of(table, shown)
+    table = shown if table is None else with_columns_of(table, shown, in_feed=True)
     return replace(view, columns=table.schema)
 
 
@@ -258,7 +261,7 @@ class _Compared:
         }
         key, inserted, updated = self._span.key, self._inserted, tuple(self._updated)
         last, before, after = self._span.last, self._before, self._after
-        return Difference(last, before, after, key, deleted, inserted, updated)
+        return Difference(last, after.columns, before, after, key, deleted, inserted, updated)
 
     def _shown(self, view: View, rowset: LiveRowSet) -> FrozenBitMap:
         return all_rows(rowset.entry.rows) - deleted_rows(self._store, view, rowset)

@@ -15,12 +15,12 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.feed.difference import Difference, Updated
+from colonnade.tableformat.feed.shown import has_types_of, read_shown
 from colonnade.tableformat.predicate import Predicate, bind, prune
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import (
     Selection,
     judge,
-    read_numbered,
     selected_numbers,
 )
 from colonnade.tableformat.types.same_values import same_values
@@ -57,12 +57,14 @@ def images(
     and so may other `changes`. Raises CorruptionError, StoreError.
     """
     if DELETE in changes:
-        yield from _selected(store, found.before, found.removed(), columns, where, DELETE)
+        bounds = where if has_types_of(found.before, found.shown) else None
+        yield from _selected(store, found.before, found.removed(), columns, bounds, DELETE)
     if BEFORE in changes or AFTER in changes:
         for updated in found.updated:
             yield from _updates(store, found, updated, columns)
     if INSERT in changes:
-        yield from _selected(store, found.after, found.added(), columns, where, INSERT)
+        bounds = where if has_types_of(found.after, found.shown) else None
+        yield from _selected(store, found.after, found.added(), columns, bounds, INSERT)
 
 
 def _selected(
@@ -74,14 +76,13 @@ def _selected(
     change: str,
 ) -> Iterator[Image]:
     """Yield selected rows, without blocks of which no row meets `where`."""
-    wanted = view.columns.select(columns.names)
     for each in selections:
         numbers = selected_numbers(store, each)
         if where is not None:
             numbers = _possible(store, view, each.rowset, numbers, where)
         if not len(numbers):
             continue
-        for rows, batch in read_numbered(store, view, each.rowset, numbers, wanted):
+        for rows, batch in read_shown(store, view, each.rowset, numbers, columns):
             yield Image(change, origins_of(each.rowset.id, rows), batch)
 
 
@@ -108,18 +109,18 @@ def _updates(
 ) -> Iterator[Image]:
     compared = [
         each.name
-        for each in found.after.columns.fields
+        for each in found.shown.fields
         if (found.statics or not each.static)
         and (updated.columns is None or each.id in updated.columns)
     ]
     if not compared:
         return
     wanted = [*columns.names, *(name for name in compared if name not in columns.names)]
-    after, before = found.after.columns.select(wanted), found.before.columns.select(wanted)
-    old = _Rows(store, found.before, before)
+    shown = found.shown.select(wanted)
+    old = _Rows(store, found.before, shown)
     numbers = updated.origins.array()
     rows = np.flatnonzero(numbers != NEW)
-    for chosen, batch in read_numbered(store, found.after, updated.rowset, rows, after):
+    for chosen, batch in read_shown(store, found.after, updated.rowset, rows, shown):
         was = old.take(numbers[chosen])
         same = np.ones(len(chosen), np.bool_)
         for name in compared:
@@ -147,7 +148,7 @@ class _Rows:
         for rowset, at, rows in by_rowset(numbers):
             order = np.argsort(rows)
             places.append(at[order])
-            read = read_numbered(
+            read = read_shown(
                 self._store, self._view, self._rowsets[rowset], rows[order], self._columns
             )
             parts += (batch for _, batch in read)

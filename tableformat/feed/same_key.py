@@ -14,9 +14,10 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.feed.difference import Difference, Updated
+from colonnade.tableformat.feed.shown import read_shown
 from colonnade.tableformat.keys.key_set import key_numbers
 from colonnade.tableformat.keys.parts import part_count, part_of
-from colonnade.tableformat.scan.selection import Selection, read_selected
+from colonnade.tableformat.scan.selection import Selection, selected_numbers
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
@@ -29,7 +30,7 @@ def with_same_keys(store: ObjectStore, found: Difference) -> Difference:
     """
     if not found.key or not found.deleted or not found.inserted:
         return found
-    key = TableSchema(fields=key_fields(found.key, found.after.columns))
+    key = TableSchema(fields=key_fields(found.key, found.shown))
     rows = sum(map(len, (*found.deleted.values(), *found.inserted.values())))
     parts = part_count(rows)
     pairs = [_pairs(store, found, key, part, parts) for part in range(parts)]
@@ -66,7 +67,8 @@ def _keys(
     batches = [pa.RecordBatch.from_pylist([], schema)]
     numbers: list[Rows] = [np.zeros(0, np.int64)]
     for each in selections:
-        for rows, batch in read_selected(store, each, key):
+        chosen = selected_numbers(store, each)
+        for rows, batch in read_shown(store, each.view, each.rowset, chosen, key):
             chosen = np.flatnonzero(part_of(batch, parts) == part)
             batches.append(batch.take(pa.array(chosen)))
             numbers.append(origins_of(each.rowset.id, rows[chosen]))

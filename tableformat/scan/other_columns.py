@@ -26,24 +26,33 @@ Tables give their columns ids from 1 on.
 """
 
 
-def with_columns_of(table: TableState, other: TableState) -> TableState:
+def with_columns_of(table: TableState, other: TableState, *, in_feed: bool = False) -> TableState:
     """Return a table, as read at one epoch, with the columns of the same table at another one.
 
     Columns are the same if they have the same id. A column that the table did not have has its
     initial value in each row, or NULL. Raises InvalidInputError if the epochs have different tables
     at this place. Raises it, too, for a type whose values the type at the other epoch cannot hold,
-    and for a nested field that was dropped between the epochs.
+    and for a nested field that was dropped between the epochs. The reader of a change feed looks at
+    the values: `in_feed`, a column that is not nested keeps its own type instead.
     """
     if table.id != other.id:
         raise InvalidInputError(
             f"Table {table.name!r} was another table at the epoch whose columns are asked for; name"
             " an epoch of this table."
         )
-    fields = [_as_read(field, table, at) for at, field in enumerate(other.schema.fields)]
+    fields = [_as_read(field, table, at, in_feed) for at, field in enumerate(other.schema.fields)]
     return replace(table, schema=TableSchema(fields=tuple(fields)))
 
 
-def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaField:
+def remedy_in_feed(epoch: int) -> str:
+    """Return what helps if a feed cannot show the rows of an epoch with the columns that it has."""
+    return (
+        f"name `schema_epoch={epoch}`, or read the changes up to epoch {epoch} and those after it"
+        " apart"
+    )
+
+
+def _as_read(wanted: SchemaField, table: TableState, position: int, in_feed: bool) -> SchemaField:
     own = next((each for each in table.schema.fields if each.id == wanted.id), None)
     if own is None:
         nullable = wanted.nullable or wanted.initial is None
@@ -53,16 +62,20 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
             return absent
         # RowSets may still hold the column from before it was dropped. A compaction leaves it out.
         return absent.model_copy(update={"id": _UNUSED_ID - position})
-    _check_fields(wanted, own, table)
+    remedy = remedy_in_feed(table.changed_epoch) if in_feed else "leave the schema epoch out"
+    _check_fields(wanted, own, table, remedy)
     for form in (wanted, _nullable(wanted)):
         if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
             return form
+    if in_feed and isinstance(own.type, str) and isinstance(wanted.type, str):
+        kept = {"type": own.type, "nullable": True, "initial": own.initial}
+        return wanted.model_copy(update=kept)
     old, new = type_text(own.type), type_text(wanted.type)
     why = (
-        "an earlier row may have a date that no timestamp can hold; leave the schema epoch out, and"
-        " cast the column in the query"
+        f"an earlier row may have a date that no timestamp can hold; {remedy}, and cast the column"
+        " in the query"
         if may_overflow(own.type, wanted.type)
-        else f"{new} does not hold all values of {old}; leave the schema epoch out"
+        else f"{new} does not hold all values of {old}; {remedy}"
     )
     raise InvalidInputError(
         f"Column {own.name!r} of table {table.name!r} is {old} at the epoch that is read, and"
@@ -70,14 +83,14 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
     )
 
 
-def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState) -> None:
+def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState, remedy: str) -> None:
     """Refuse a nested field that RowSets may have from before it was dropped."""
     known = {field.id for field in walk((own,))}
     for field in walk(wanted.children()):
         if field.id not in known and field.id < table.next_column_id:
             raise InvalidInputError(
                 f"Field {field.name!r} of column {own.name!r} of table {table.name!r} was dropped"
-                " before the epoch that is read; leave the schema epoch out."
+                f" before the epoch that is read; {remedy}."
             )
 
 

@@ -124,6 +124,7 @@ def unseen_changes(
     where: Where | None = None,
     net: bool = False,
     also: Collection[AlsoChange] = (),
+    schema_epoch: int | None = None,
 ) -> tuple[Changes, SetConsumer | None]:
     """Return what a consumer has not seen up to a state, and the operation that moves it there.
 
@@ -149,7 +150,15 @@ def unseen_changes(
             f"Consumer {name!r} of table {table.name!r} has read up to epoch {known.seen}, and the"
             f" changes after it cannot be read: {reason}. Reset it to a later epoch."
         )
-    asked = ChangeQuery(first, columns=columns, where=where, net=net, also=also, allow_future=True)
+    asked = ChangeQuery(
+        first,
+        columns=columns,
+        where=where,
+        net=net,
+        allow_future=True,
+        also=also,
+        schema_epoch=schema_epoch,
+    )
     found = table_changes(log, lambda: (base, table), asked)
     moved = known.model_copy(update={"seen": base.epoch, "before": known.seen})
     left = known.until_ms - log.reader.query_ms(base)

@@ -154,6 +154,7 @@ class ArrowTransaction:
         where: Where | None = None,
         net: bool = False,
         also: Collection[AlsoChange] = (),
+        schema_epoch: int | None = None,
     ) -> Changes:
         """Return the changes of a table that a consumer has not seen, up to the transaction's base.
 
@@ -175,6 +176,7 @@ class ArrowTransaction:
             where=where,
             net=net,
             also=also,
+            schema_epoch=schema_epoch,
         )
         if moved is not None:
             self._plan = self._plan.with_consumer(moved)
