@@ -189,7 +189,8 @@ def test_an_open_beside_another_writer_leads_to_one_log_and_its_rows(
             if done:
                 break
             _check(world, path, before, read, landed)
-    assert at > 15
+    # Opening and reading the shortest log takes 18 requests; a replacement spares the append.
+    assert at > 18
 
 
 def _open_read_append(
