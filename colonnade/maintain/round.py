@@ -54,7 +54,7 @@ class TableRound:
 class VacuumRound:
     """What vacuum removed; `floor` is the oldest epoch that can still be read.
 
-    `held_by` names the pins and leases that keep the floor from being a later epoch.
+    `held_by` names the pins, leases and consumers that keep the floor from being a later epoch.
     """
 
     files: int

@@ -1,6 +1,6 @@
 """Remove what no kept epoch needs, safely beside every reader, writer and other vacuum.
 
-    retention.py    which epochs may be removed: by age, number, tags, pins and leases; pure
+    retention.py    which epochs may be removed: by age, number, and what keeps them; pure
     references.py   the objects that states and epochs of the log name
     objects.py      the meaning of a stored object's name; pure
     listing.py      a listing of the whole database, and the gaps in it

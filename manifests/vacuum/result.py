@@ -24,8 +24,9 @@ class VacuumResult:
 
     `epoch` is the epoch that named the victims; None if there was nothing to do, and in a dry run.
     `floor` is the oldest epoch that is readable from now on. `epochs_removed` is the number of
-    removed epochs. `held_by` are the pins and leases that kept more than the retention requires. If
-    one table was vacuumed, it also names other tables whose longer retention kept more.
+    removed epochs. `held_by` are the pins, leases and consumers that kept more than the retention
+    requires. If one table was vacuumed, it also names other tables whose longer retention kept
+    more.
     `kept_epochs` are the epochs below the floor that a tag or pin keeps.
     """
 

@@ -1,4 +1,4 @@
-"""Decide which epochs may be removed: by age and number, unless a tag, pin or lease keeps one.
+"""Decide which epochs may be removed: by age and number, unless something keeps one.
 
 Pure. Spec: docs/spec/vacuum.md#retention
 """

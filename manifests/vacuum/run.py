@@ -158,7 +158,7 @@ def _carry_out(log: Log, inventory: Inventory) -> VacuumResult:
 def _change(
     inventory: Inventory, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
 ) -> Change:
-    """Return the change that names what is removed. It ends expired pins and leases."""
+    """Return the change that names what is removed. It ends what has expired."""
     floor = Vacuum(
         floor=inventory.floor.epoch,
         anchors=inventory.anchors,

@@ -401,9 +401,10 @@ class ArrowDatabase:
         """Remove old epochs that nothing keeps, and files that only they or failed jobs need.
 
         The properties `retention.hours` (168) and `retention.epochs` (1) say how long and how many
-        epochs are kept; the largest value of all tables counts. Arguments replace them. Tags, pins
-        and leases keep what they name, whatever its age. Safe beside concurrent writers, other
-        vacuums, and readers of a kept epoch; a read of an epoch that is removed meanwhile may fail.
+        epochs are kept; the largest value of all tables counts. Arguments replace them. Tags, pins,
+        leases and consumers keep what they name, whatever its age. Safe beside concurrent writers,
+        other vacuums, and readers of a kept epoch; a read of an epoch that is removed meanwhile may
+        fail.
         `dry_run` removes nothing. `retention_hours` below 168 needs `force`. `trust_clock` trusts
         this machine's clock if the store's is over a day behind. Cost: docs/spec/vacuum.md#run.
 

@@ -34,8 +34,9 @@ def erase(
 ) -> None:
     """Delete rows, and remove every file and epoch that still holds them.
 
-    Earlier epochs are removed unless a tag, pin or lease keeps them. The command then looks for
-    such rows in every readable epoch, and exits with code 1 if something keeps such an epoch.
+    Earlier epochs are removed unless a tag, pin, lease or consumer keeps them. The command then
+    looks for such rows in every readable epoch, and exits with code 1 if something keeps such an
+    epoch.
     """
     output, place = Output(json), open_place(table)
     history = "the history of its database" if all_tables else "its history"

@@ -98,11 +98,11 @@ def erase(
     """Erase the rows that meet `where` from the table, its history and its files.
 
     Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
-    earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. To remove
-    their files, it fills their block of slots with empty epochs, at most one less than the block
-    has. It does so up to four times while other writers commit to the table; after that, `held_by`
-    names the files that are left. An epoch whose history or deleted range names a value of `where`
-    counts as one with such rows. `all_tables` also
+    earlier epoch that no tag, pin, lease or consumer keeps, ignoring the retention of the table. To
+    remove their files, it fills their block of slots with empty epochs, at most one less than the
+    block has. It does so up to four times while other writers commit to the table; after that,
+    `held_by` names the files that are left. An epoch whose history or deleted range names a value
+    of `where` counts as one with such rows. `all_tables` also
     ignores the retention of the other tables of its database. It can be run again at any time, also
     after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
     vacuum, and a search of each RowSet of a kept state that may hold one. `dry_run` only searches,
