@@ -35,10 +35,11 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
+from colonnade.tableformat.feed.shown import read_held
 from colonnade.tableformat.keys.find import stored_rows
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.selection import Selection, deleted_rows, read_selected
+from colonnade.tableformat.scan.selection import Selection, deleted_rows
 
 _NO_ROWS = FrozenBitMap()
 
@@ -172,7 +173,10 @@ class _Span:
         return found
 
     def keys_of_statics(self, reader: LogReader, now_ms: int | None) -> KeySet | None:
-        """Return the partition keys whose static values may differ; None if there are none."""
+        """Return the partition keys whose static values may differ; None if there are none.
+
+        No row after the span has a key that the type which the column has then does not hold.
+        """
         if self.statics is None:
             return None
         views = self.statics.views(reader, now_ms, None)
@@ -187,7 +191,7 @@ class _Span:
         batches = [
             batch
             for each in (*found.removed(), *found.added(), *updated)
-            for _, batch in read_selected(reader.store, each, key)
+            for batch in read_held(reader.store, each, key)
         ]
         return KeySet.of(pa.Table.from_batches(batches), key, repeated=True) if batches else None
 

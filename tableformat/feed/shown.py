@@ -22,8 +22,8 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.scan.other_columns import remedy_in_feed
-from colonnade.tableformat.scan.selection import read_numbered
-from colonnade.tableformat.types.arrow_types import storage_type
+from colonnade.tableformat.scan.selection import Selection, read_numbered, read_selected
+from colonnade.tableformat.types.arrow_types import arrow_schema, storage_type
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.same_values import same_values
 from colonnade.tableformat.types.text_form import declared_length, fit_lengths
@@ -44,11 +44,45 @@ def read_shown(
     """
     own = view.columns.select(shown.names)
     for rows, batch in read_numbered(store, view, rowset, numbers, own):
-        for at, (stored, wanted) in enumerate(zip(own.fields, shown.fields, strict=True)):
-            if _differ(stored, wanted):
-                values = _as_shown(batch.column(at), stored, wanted, view)
-                batch = batch.set_column(at, wanted.name, values)
-        yield rows, batch
+        yield rows, _batch(batch, own, shown, view)
+
+
+def read_held(
+    store: ObjectStore, selection: Selection, shown: TableSchema
+) -> Iterator[pa.RecordBatch]:
+    """Yield selected rows with the columns `shown`, by their ids, without rows that do not fit.
+
+    Requires that the view has all of the columns. Raises CorruptionError, StoreError.
+    """
+    view = selection.view
+    fields = {each.id: each for each in view.columns.fields}
+    own = TableSchema(fields=tuple(fields[each.id] for each in shown.fields))
+    for _, batch in read_selected(store, selection, own):
+        yield from _held(batch, own, shown, view)
+
+
+def _held(
+    batch: pa.RecordBatch, own: TableSchema, shown: TableSchema, view: View
+) -> Iterator[pa.RecordBatch]:
+    try:
+        found = _batch(batch, own, shown, view)
+    except InvalidInputError:
+        # Few rows do not fit, so most parts are large.
+        half = len(batch) // 2
+        for part in (batch.slice(0, half), batch.slice(half)) if half else ():
+            yield from _held(part, own, shown, view)
+    else:
+        yield pa.RecordBatch.from_arrays(found.columns, schema=arrow_schema(shown))
+
+
+def _batch(
+    batch: pa.RecordBatch, own: TableSchema, shown: TableSchema, view: View
+) -> pa.RecordBatch:
+    for at, (stored, wanted) in enumerate(zip(own.fields, shown.fields, strict=True)):
+        if _differ(stored, wanted):
+            values = _as_shown(batch.column(at), stored, wanted, view)
+            batch = batch.set_column(at, wanted.name, values)
+    return batch
 
 
 def _differ(own: SchemaField, shown: SchemaField) -> bool:

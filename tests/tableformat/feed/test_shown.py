@@ -146,3 +146,20 @@ def test_rows_with_a_key_that_is_narrow_again_are_paired() -> None:
         ("update_preimage", 1, 1),
     ]
     assert told(table, wide, net=True) == []
+
+
+@pytest.mark.parametrize("net", [False, True])
+def test_static_values_of_a_key_that_is_narrow_again_are_told(tmp_path: Path, net: bool) -> None:
+    """Keys that the narrow type does not hold had static values, too."""
+    schema = pa.schema([("k", pa.int32()), ("n", pa.int32()), ("v", pa.string())])
+    table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["v"])
+    begun = table.append(pa.table({"k": [1, 2, 3], "n": [1, 1, 1], "v": ["a", "b", "c"]}, schema))
+    table.alter(WidenColumn(("k",), "long"))
+    keys = pa.array([2**40, 1, 2**41, 2], pa.int64())
+    last = table.append(pa.table({"k": keys, "v": ["x", "aa", "y", "bb"]}))
+    table.restore(epoch=begun)
+    pairs = [
+        *(("update_preimage", k, v) for k, v in [(1, "aa"), (2, "bb")]),
+        *(("update_postimage", k, v) for k, v in [(1, "a"), (2, "b")]),
+    ]
+    assert told(table, last + 1, also=["statics"], net=net) == pairs
