@@ -46,7 +46,7 @@ class Origins:
 class Lineage:
     """Follows the rows of a table from the state before a span, epoch by epoch.
 
-    Holds the origins of the live RowSets that came since, coded, and decodes one epoch at a time.
+    Holds the coded origins of the live RowSets that were added since. Decodes one epoch at a time.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class Lineage:
         self._given: dict[int, FrozenBitMap] = {}
 
     def is_new(self, rowset: int) -> bool:
-        """Return whether a RowSet came after the state before the span."""
+        """Return whether the span has added a RowSet."""
         return rowset >= self._first
 
     def of(self, rowset: int) -> Origins | None:
-        """Return where the rows of a RowSet were that came since; None if all of them are new.
+        """Return where the rows of an added RowSet were; None if all of them are new.
 
         Requires that the RowSet is live after the last epoch that was followed.
         """

@@ -1,8 +1,7 @@
-"""Where the rows of the RowSets that one epoch adds to a table were right before it.
+"""Where rows of a table were right before the epoch that wrote them anew.
 
-A compaction says it of each row, and so does an epoch with new versions of rows. The RowSets of a
-restored state are those of the objects that they had, wherever their rows have gone since then.
-Spec: docs/spec/feed.md#where-rows-were
+A compaction names the former place of each row, and so does an epoch with new versions of rows. A
+restore names none (`lineage.py`). Spec: docs/spec/feed.md#where-rows-were
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ class Moved:
 
 
 def moves_of(reader: LogReader, step: Step) -> dict[int, Moved]:
-    """Return where the rows of the RowSets were that an epoch adds, by RowSet id.
+    """Return where the rows of the added RowSets were before an epoch, by RowSet id.
 
-    Other RowSets than those of the result have new rows alone. A restore says nothing here
-    (`lineage.py`). Reads an origin, and the vectors of the RowSets whose rows moved. Holds 8 bytes
-    for each row that the epoch wrote. Raises CorruptionError, StoreError.
+    If an added RowSet is not in the result, all its rows are new, or it is restored (`lineage.py`).
+    Reads an origin, and the vectors of the RowSets whose rows moved. Holds 8 bytes for each row
+    that the epoch wrote. Raises CorruptionError, StoreError.
     """
     found: dict[int, Moved] = {}
     replaced: ReplaceRows | None = None
@@ -86,7 +85,7 @@ def _compacted(reader: LogReader, op: Compaction) -> Rows:
 
 
 def _replaced(reader: LogReader, step: Step, op: ReplaceRows) -> Iterator[tuple[int, Moved]]:
-    """Yield where the rows were that replace others, by the RowSets that an epoch adds."""
+    """Yield each added RowSet, with the places of the rows that its rows replace."""
     deleted = deleted_rows_of(reader, step)
     ids = sorted(rowset for rowset, rows in deleted.items() if rows)
     added = list(_added(reader, step))

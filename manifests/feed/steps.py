@@ -58,8 +58,8 @@ def read_steps(
     """Yield the epochs after a state, up to `last`, that changed a table. Ends where it is dropped.
 
     With `statics`, also those that changed its static values. Holds one state. Costs a GET for each
-    epoch. Requires: `last` was an epoch of the log that could be read just before. Raises
-    NotFoundError if retention has removed an epoch meanwhile; CorruptionError, StoreError.
+    epoch. Requires that `last` could be read just before. Raises NotFoundError if retention has
+    removed an epoch meanwhile; CorruptionError, StoreError.
     """
     slots = SlotReader(reader.store, ahead=AHEAD, last=last)
     while before.epoch < last:

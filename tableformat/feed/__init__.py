@@ -6,7 +6,7 @@
     images.py       the rows of a difference, before and after, as batches
     changes.py      the rows of a feed, with its own columns
 
-Each epoch is one difference. Net changes are one difference of the whole span. The rows are read
-through views of the two states, so all that hides rows from a scan hides them here, too.
+The changes of an epoch are one difference, and so are the net changes of a whole span. Rows are
+read through views of the two states, so a row that a scan does not show is not in the feed either.
 Spec: docs/spec/feed.md
 """

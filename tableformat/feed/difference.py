@@ -6,8 +6,8 @@
     updated   RowSet 8: row 0, which was row 2 of RowSet 3
     inserted  RowSet 8: row 1
 
-Row 0 of RowSet 3 is in both states and in none of the three. Neither is a row that a compaction
-moved. Spec: docs/spec/feed.md#the-change-of-a-span
+Row 0 of RowSet 3 is in both states, so it does not differ. A row that a compaction moved does not
+differ either. Spec: docs/spec/feed.md#the-change-of-a-span
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ def difference(
     neither state (ms since 1970 UTC; None: nothing has expired). Values that a job has filled in
     are changes if `fills`, and other static values if `statics`. Returns None without a step.
 
-    Costs what the steps name: the vectors and origins of RowSets that they add, drop or amend.
-    Where range tombstones came, the RowSets that meet them are read as `deleted_rows` does. Holds a
-    bitmap for each of these RowSets, and coded origins. Raises the errors of `with_columns_of`;
+    Reads the vectors and origins of the RowSets that the steps add, drop or amend. If they add a
+    range tombstone, the RowSets that it meets are read as `deleted_rows` does. Holds a bitmap for
+    each of these RowSets, and coded origins. Raises the errors of `with_columns_of`;
     CorruptionError, StoreError.
     """
     span = _Span.follow(reader, steps, fills=fills, statics=statics)
@@ -286,7 +286,7 @@ class _Compared:
         return shown - both
 
     def _came(self, rowset: LiveRowSet, shown: FrozenBitMap) -> FrozenBitMap:
-        """Note the rows of a RowSet that came since. Return those that are new."""
+        """Note the rows of a RowSet that the span added. Return those that are new."""
         origins = self._span.lineage.of(rowset.id)
         if origins is None:
             return shown
@@ -299,7 +299,7 @@ class _Compared:
             self._take(earlier, FrozenBitMap(rows[known]))
         changed = np.zeros(len(numbers), np.bool_)
         changed[np.asarray(origins.changed.to_array(), np.int64)] = True
-        # Values may also have been replaced where the row is now.
+        # A statement may also have replaced values of the row in its new place.
         given = self._given(rowset) & shown
         changed[np.asarray(given.to_array(), np.int64)] = True
         numbers[~(old & changed)] = NEW

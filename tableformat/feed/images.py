@@ -75,7 +75,7 @@ def _selected(
     where: Predicate | None,
     change: str,
 ) -> Iterator[Image]:
-    """Yield selected rows, without blocks of which no row meets `where`."""
+    """Yield selected rows. Leaves out blocks in which no row meets `where`."""
     for each in selections:
         numbers = selected_numbers(store, each)
         if where is not None:

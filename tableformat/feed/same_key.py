@@ -22,7 +22,7 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
 def with_same_keys(store: ObjectStore, found: Difference) -> Difference:
-    """Return a difference in which a row with the key of a deleted row is that row, updated.
+    """Return a difference in which an inserted row with the key of a deleted row is an update.
 
     Reads the columns of the key of the deleted and of the inserted rows, if there are both.
     Compares about two million keys at once, and reads the columns once for each such part. Raises

@@ -23,14 +23,14 @@ from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
 from colonnade.tableformat.table.epochs.time_travel import epoch_number, seen_ms, timestamp_ms
 
 Bound: TypeAlias = int | str | datetime
-"""An epoch, a time, or the name of a tag. Text that is no tag is a time."""
+"""An epoch, a time, or the name of a tag. Text is a time if no tag has that name."""
 
 Inclusive: TypeAlias = Literal["both", "start", "end", "neither"]
 """Which of two bounds belong to a range of epochs."""
 
 AlsoChange: TypeAlias = Literal["expired", "fills", "statics"]
-"""What is no change of a row unless a user says so: rows that expired and are removed; values that
-a job has filled in; other static values."""
+"""What counts as a change of a row only if a user asks for it: that a compaction removes an expired
+row; a value that a backfill computed; other static values."""
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
@@ -59,7 +59,7 @@ def epoch_range(
     inclusive: Inclusive = "both",
     allow_future: bool = False,
 ) -> EpochRange:
-    """Return the epochs that two bounds mean. Without an `end`, they go on to the newest epoch.
+    """Return the epochs that two bounds mean. Without an `end`, the last one is the newest epoch.
 
     A time as the start means the first epoch at or after it, and as the end the last one at or
     before it. A start of 0 means the epoch that created the table. A bound that is not `inclusive`
@@ -85,8 +85,8 @@ def epoch_range(
         )
     if last < first and first <= head.epoch:
         raise InvalidInputError(
-            f"The changes of {name} from {start!r} to {end!r} are those of no epoch: they would"
-            f" start with epoch {first} and end with epoch {last}."
+            f"The changes of {name} from {start!r} to {end!r} have no epoch: the first would be"
+            f" {first}, and the last {last}. Choose a later end."
         )
     if first == 0:
         first = table.created_epoch
@@ -199,7 +199,7 @@ def table_changes(log: Log, newest: Newest, asked: ChangeQuery) -> Changes:
 
 
 def _also(given: Collection[AlsoChange] | AlsoChange) -> frozenset[str]:
-    """Return what else counts as a change, one word or several.
+    """Return the words for what else counts as a change, of one word or several.
 
     Raises InvalidInputError for an unknown word.
     """
@@ -208,7 +208,7 @@ def _also(given: Collection[AlsoChange] | AlsoChange) -> frozenset[str]:
     for each in words:
         if each not in known:
             raise InvalidInputError(
-                f"{each!r} is nothing that can also be a change; there are: {', '.join(known)}."
+                f"also takes the words {', '.join(map(repr, known))}, and not {each!r}."
             )
     return frozenset(words)
 
@@ -226,17 +226,18 @@ def _check_names(table: TableState) -> None:
 
 @public
 class Changes(ArrowRows):
-    """The changes of a table in a range of epochs, as rows. Nothing is read before it is asked for.
+    """The changes of a table in a range of epochs, as rows. Reads nothing until rows are asked for.
 
     A row has the columns of the table, and
 
         _change_type        insert, delete, update_preimage or update_postimage
         _commit_version     the epoch
-        _commit_timestamp   its date
-        _row_handler        where the row is, or was
+        _commit_timestamp   the date of the epoch
+        _row_handler        where the row is stored: RowSet * 2**32 + row
 
     An update has two rows: the row before it and the row after it. Batches are in the order of the
-    epochs. In one epoch, rows before updates precede as many rows after them, in the same order.
+    epochs. In one epoch, a batch of rows before updates precedes the batch of the same rows after
+    them, in the same order.
     """
 
     def __init__(
@@ -249,7 +250,7 @@ class Changes(ArrowRows):
         net: bool = False,
         follow: bool = False,
     ) -> None:
-        """`feed` shows what the epochs of `span` did. With `follow`, all later epochs come next.
+        """`feed` shows what the epochs of `span` did, and with `follow` also all later epochs.
 
         `head` is a state at the end of the span or later.
         """
@@ -277,17 +278,17 @@ class Changes(ArrowRows):
 
     @property
     def end(self) -> int:
-        """The last epoch of the range. A feed that follows its table goes on after it."""
+        """The last epoch of the range. A feed that follows its table also reads later ones."""
         return self._span.last
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the changes as record batches, holding about two blocks of every column.
 
-        Besides, it holds a bitmap for each RowSet that an epoch has touched; net changes hold one
-        for each RowSet that the whole range has touched. A feed that follows its table waits for
-        new epochs, with pauses from 50 ms to 5 s, and has no end. Raises NotFoundError if retention
-        removes an epoch before it was read, and when the table is dropped, though it is restored;
-        CorruptionError, StoreError.
+        It also holds a bitmap for each RowSet that one epoch has touched; net changes hold one for
+        each RowSet that the whole range has touched. A feed that follows its table waits for new
+        epochs, with pauses from 50 ms to 5 s, and has no end. Raises NotFoundError if retention
+        removes an epoch before it was read, and when the table is dropped, even if it is restored
+        later; CorruptionError, StoreError.
         """
         reader, first, head = self._feed.reader, self._span.first, self._head
         before = reader.read_at(min(first - 1, head.epoch), head=head)

@@ -1,9 +1,9 @@
-"""Consumers: how far programs have read the changes of tables, inside the database.
+"""Consumers: the database stores how far a program has read the changes of a table.
 
-A transaction reads what its consumer has not seen, and moves the consumer in its own epoch:
+A transaction reads the changes that its consumer has not read. Its own epoch moves the consumer:
 
     with database.transaction() as tx:
-        for row in tx.changes("orders", consumer="gold"):  # what gold has not seen
+        for row in tx.changes("orders", consumer="gold"):  # the changes that gold has not read
             ...
         tx.table("totals").upsert(totals)
                                                            # both are committed, or neither
@@ -45,8 +45,9 @@ class Consumer:
     """How far a consumer has read the changes of a table.
 
     `table` is the name of the table; None after the table was dropped. `epoch` is the last epoch
-    whose changes it has read, and `lag` the number of epochs since. Vacuums keep these epochs
-    `until` a time, which each of its commits renews; None: they do not keep them any more.
+    whose changes it has read, and `lag` the number of later epochs. A vacuum keeps the later epochs
+    `until` a time in UTC, which each commit of the consumer renews. None means that it may remove
+    them.
     """
 
     name: str
@@ -74,7 +75,7 @@ def consumers_of(state: Snapshot) -> list[Consumer]:
 def create_consumer(
     log: Log, base: Snapshot, name: str, table: TableState, start: Bound | None, keep: str
 ) -> Snapshot:
-    """Create a consumer whose first changes are those of `start` (None: those to come).
+    """Create a consumer whose first changes are those of `start` (None: of the next epoch).
 
     Raises AlreadyExistsError for a name that is in use, InvalidInputError for an invalid name or
     time, and the errors of `epoch_range`.
@@ -91,7 +92,7 @@ def create_consumer(
 
 
 def reset_consumer(log: Log, base: Snapshot, name: str, start: Bound | None) -> Snapshot:
-    """Let a consumer go on with the changes of `start` (None: those to come).
+    """Let a consumer go on with the changes of `start` (None: of the next epoch).
 
     Raises as `create_consumer`; NotFoundError for an unknown consumer or after its table was
     dropped.
@@ -126,7 +127,7 @@ def unseen_changes(
     also: Collection[AlsoChange] = (),
     schema_epoch: int | None = None,
 ) -> tuple[Changes, SetConsumer | None]:
-    """Return what a consumer has not seen up to a state, and the operation that moves it there.
+    """Return what a consumer has not read up to a state, and the operation that moves it there.
 
     The operation is None if there is nothing to move and nothing to renew: the table has not
     changed since, and more than half of the consumer's time is left. Raises InvalidInputError for
@@ -143,7 +144,7 @@ def unseen_changes(
         )
     first = known.seen + 1
     if first <= base.floor or first < table.created_epoch:
-        reason = "the table was made again since"
+        reason = "the table was made again after it"
         if first <= base.floor:
             reason = f"they were kept for {known.keep_ms // 3_600_000} hours, and then removed"
         raise NotFoundError(
@@ -176,7 +177,7 @@ def _known(state: Snapshot, name: str) -> SetConsumer:
 
 
 def _position(log: Log, base: Snapshot, table: TableState, start: Bound | None) -> int:
-    """Return the last epoch that a consumer has seen which begins with the changes of `start`."""
+    """Return the last epoch before the changes of `start`."""
     if start is None:
         return base.epoch
     return epoch_range(log, base, table, start, None).first - 1

@@ -267,8 +267,8 @@ class ArrowDatabase:
         """Create a consumer of the changes of a table, for `transaction().changes`.
 
         Its first changes are those of `start`, an epoch, a time or a tag as in
-        `ArrowTable.changes` (None: those to come). Vacuums keep what it has not read for the time
-        `keep`, such as "7 days", after it was last used.
+        `ArrowTable.changes` (None: of the next epoch). Vacuums keep the epochs that it has not read
+        for the time `keep`, such as "7 days", after it last moved.
 
         Raises AlreadyExistsError for a name that is in use, NotFoundError for an unknown table, and
         the errors of `ArrowTable.changes` for the start.
@@ -278,7 +278,7 @@ class ArrowDatabase:
         self._snapshot = consumers.create_consumer(self._log, head, name, found, start, keep)
 
     def reset_consumer(self, name: str, start: feed.Bound | None = None) -> None:
-        """Let a consumer go on with the changes of `start` (None: those to come).
+        """Let a consumer go on with the changes of `start` (None: of the next epoch).
 
         Raises NotFoundError for an unknown consumer or a dropped table, and the errors of
         `ArrowTable.changes` for the start.

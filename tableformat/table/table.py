@@ -310,22 +310,23 @@ class ArrowTable(TableReads):
         the newest epoch, and ends there.
 
         The result has `columns` of the table (None: all), and the columns that `Changes` lists.
-        `where` is a condition on any of both. Rows have the columns of the table at the end of the
-        range, or at `schema_epoch`. A column that an earlier row lacks has its initial value, or
-        NULL.
+        `where` is a condition on any of these columns. Rows have the columns of the table at the
+        end of the range, or at `schema_epoch`. A column that an earlier row lacks has its initial
+        value, or NULL.
 
-        Without `net`, the changes of each epoch are told, each row of it at most once. With `net`,
-        the range counts as one change: a row that was inserted and deleted within it is not told,
-        and a row that was updated twice is told once. Rows are followed through updates and
-        compactions. In a table with a primary key, rows with one key are one row.
+        Without `net`, the result has the changes of each epoch, and in each of them a row is
+        inserted, deleted or updated at most once. With `net`, the range counts as one change: a row
+        that was inserted and deleted within it is left out, and a row that was updated twice is one
+        update. Rows are followed through updates and compactions. In a table with a primary key,
+        rows with one key are one row.
 
-        Rows that have expired are left out, as in a scan: by now without an `end`, and else by the
-        time of the end. Values that a job has filled in change no row, and neither do static
-        values. `also` says what else is a change: "expired" shows rows until a cleaning removes
-        them, and then tells them as deleted; "fills" tells rows that a job gave a value as updated,
-        and "statics" those that have other static values.
+        Rows that have expired are left out, as in a scan: those that have expired by now without an
+        `end`, and else by the time of the end. Values that a backfill computed are no change, and
+        neither are other static values. `also` names what else counts: with "fills", a row is
+        updated when a backfill computes a value of it; with "statics", when its static values
+        change; with "expired", expired rows are shown, and deleted when a compaction removes them.
 
-        Costs what the epochs have touched, whatever the size of the table. Raises InvalidInputError
+        Reads what the epochs have touched, whatever the size of the table. Raises InvalidInputError
         without a start, for bounds that leave no epoch, and for a column that has the name of one
         of the feed's. Raises NotFoundError for an epoch that does not exist or was removed, and for
         an unknown column.

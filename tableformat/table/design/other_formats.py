@@ -52,7 +52,10 @@ _UNKNOWN = PeerWord("promises", "leave it out", frozenset(), "what Colonnade doe
 _SIZE = "the option targetFileSize and the property compaction.target-bytes choose sizes"
 _COMPACTS = "the property compaction.auto compacts after commits"
 _ALWAYS_EVOLVES = "columns of every table can be renamed, dropped and widened"
-_FEED = "there is no change data feed; the column _epoch says which epoch added a row's RowSet"
+_FEED_IS_ON = (
+    "the change feed of each table is always on, and changes of a table in Python reads it"
+)
+_FEED = "Spark does not read the change feed yet; changes of a table in Python does"
 _HISTORY = "the properties retention.hours and retention.epochs say how much history is kept"
 _ISOLATION = "set the property isolation to snapshot or serializable"
 _ELSEWHERE = "other engines read a table through Python and Arrow; leave it out"
@@ -79,7 +82,7 @@ PEER_WORDS: Mapping[str, PeerWord] = {
     "delta.dataSkippingNumIndexedCols": _tunes(_STATISTICS),
     "delta.dataSkippingStatsColumns": _tunes(_STATISTICS),
     "delta.deletedFileRetentionDuration": _promises(_HISTORY),
-    "delta.enableChangeDataFeed": _promises(_FEED),
+    "delta.enableChangeDataFeed": _kept(_FEED_IS_ON),
     "delta.enableDeletionVectors": _kept("deleted rows are marked, and no file is rewritten"),
     "delta.enableExpiredLogCleanup": _promises(_HISTORY, "true"),
     "delta.enableIcebergCompatV1": _promises(_ELSEWHERE),
@@ -88,6 +91,7 @@ PEER_WORDS: Mapping[str, PeerWord] = {
     "delta.enableRowTracking": _promises("rows have no ids that stay; use a primary key"),
     "delta.enableTypeWidening": _kept(_ALWAYS_EVOLVES),
     "delta.feature.allowColumnDefaults": _kept("every column may have a default"),
+    "delta.feature.changeDataFeed": _kept(_FEED_IS_ON),
     "delta.feature.checkConstraints": _kept("every table may have CHECK constraints"),
     "delta.feature.columnMapping": _kept(_ALWAYS_EVOLVES),
     "delta.feature.deletionVectors": _kept("deleted rows are marked, and no file is rewritten"),

@@ -156,12 +156,12 @@ class ArrowTransaction:
         also: Collection[AlsoChange] = (),
         schema_epoch: int | None = None,
     ) -> Changes:
-        """Return the changes of a table that a consumer has not seen, up to the transaction's base.
+        """Return the changes of a table that a consumer has not read, up to the transaction's base.
 
-        The transaction moves the consumer behind them in its own epoch. So its results and what
-        they were made of are committed together, or not at all, and the next transaction goes on
-        after them. If another process moves the consumer first, the commit raises ConflictError.
-        The other arguments are those of `ArrowTable.changes`.
+        The epoch of the transaction moves the consumer there. So its results and the new position
+        are committed together, or not at all, and the next transaction goes on after them. If
+        another process moves the consumer first, the commit raises ConflictError. The other
+        arguments are those of `ArrowTable.changes`.
 
         Raises NotFoundError for an unknown consumer, and for one that was not used in time.
         Raises InvalidInputError for a consumer of another table.

@@ -107,8 +107,8 @@ def test_a_tag_is_a_bound(tmp_path: Path) -> None:
     ("bounds", "how", "error", "message"),
     [
         ((), {}, InvalidInputError, "need a start"),
-        ((4, 3), {}, InvalidInputError, "of no epoch"),
-        ((3, 3), {"inclusive": "neither"}, InvalidInputError, "of no epoch"),
+        ((4, 3), {}, InvalidInputError, "have no epoch"),
+        ((3, 3), {"inclusive": "neither"}, InvalidInputError, "have no epoch"),
         ((6,), {}, NotFoundError, "the newest epoch is 5"),
         ((2, 6), {}, NotFoundError, "the newest epoch is 5"),
         ((2, "2999-01-01"), {}, None, ""),

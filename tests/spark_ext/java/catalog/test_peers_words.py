@@ -64,8 +64,8 @@ def test_words_that_promise_something_are_refused_on_each_road(spark: SparkShell
         assert "of another format promises" in spark.refusal(statement)
     assert spark.sql("SHOW TABLES IN colonnade.peers") == []
     spark.sql(f"CREATE TABLE {T} (id BIGINT)")
-    changed = f"ALTER TABLE {T} SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
-    assert "'delta.enableChangeDataFeed' of another format promises" in spark.refusal(changed)
+    changed = f"ALTER TABLE {T} SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
+    assert "'delta.enableRowTracking' of another format promises" in spark.refusal(changed)
     write = f"spark.range(1).writeTo('{T}').option('merge-schema', True).append()"
     assert "use the option mergeSchema" in spark.refused_run(write)
     read = "spark.read.format('colonnade').option('snapshot-id', 5).load(folder + '/x')"

@@ -59,7 +59,7 @@ def test_a_word_that_tunes_warns_a_user_of_python_and_names_the_word_to_use(tmp_
     ("word", "value", "advice"),
     [
         ("delta.appendOnly", "true", "no property forbids deletes"),
-        ("Delta.EnableChangeDataFeed", "TRUE", "no change data feed"),
+        ("Delta.EnableRowTracking", "TRUE", "use a primary key"),
         ("delta.logRetentionDuration", "interval 30 days", "retention.hours"),
         ("delta.constraints.positive", "id > 0", "ADD CONSTRAINT"),
         ("delta.nobodyKnowsThis", "1", "leave it out"),
@@ -77,7 +77,12 @@ def test_a_word_that_promises_something_is_refused_with_what_to_do(
 
 @pytest.mark.parametrize(
     ("word", "value"),
-    [("delta.appendOnly", " False "), ("gc.enabled", "true"), ("delta.columnMapping.mode", "name")],
+    [
+        ("delta.appendOnly", " False "),
+        ("gc.enabled", "true"),
+        ("delta.columnMapping.mode", "name"),
+        ("Delta.EnableChangeDataFeed", "TRUE"),
+    ],
 )
 def test_a_promise_that_each_table_keeps_or_that_is_none_is_taken(word: str, value: str) -> None:
     with listening() as heard:
@@ -109,7 +114,7 @@ def test_the_longest_word_counts_and_each_advice_ends_a_sentence() -> None:
     found = peer_word("delta.feature.columnMapping", "Property")
     assert found is not None
     assert found.kind == "kept"
-    unknown = peer_word("delta.feature.changeDataFeed", "Property")
+    unknown = peer_word("delta.feature.rowTracking", "Property")
     assert unknown is not None
     assert unknown.kind == "promises"
     assert not [
