@@ -46,10 +46,9 @@ def with_columns_of(table: TableState, other: TableState, *, in_feed: bool = Fal
 
 def remedy_in_feed(epoch: int) -> str:
     """Return what helps if a feed cannot show the rows of an epoch with the columns that it has."""
-    return (
-        f"name `schema_epoch={epoch}`, or read the changes up to epoch {epoch} and those after it"
-        " apart"
-    )
+    # A restore deletes these rows in its own epoch. So it does not help to read a range in parts,
+    # unless one part names the schema epoch.
+    return f"name `schema_epoch={epoch}`, for the whole range or for a part of it"
 
 
 def _as_read(wanted: SchemaField, table: TableState, position: int, in_feed: bool) -> SchemaField:
