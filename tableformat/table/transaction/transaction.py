@@ -271,7 +271,7 @@ class ArrowTransaction:
 
         Requires that the job was planned on the transaction's present state. Creates or replaces
         the job's table if the job says so. A statement that changes nothing is added only with a
-        batch. Raises the errors of `create_as`, `drop` and `reported`.
+        batch. Raises the errors of `_create_as`, `drop` and `reported`.
         """
         if job.replaced_table is not None:
             self.drop(self._state_of(TableId(job.replaced_table)).name)
