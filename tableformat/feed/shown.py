@@ -11,21 +11,30 @@ Spec: docs/spec/feed.md#the-change-of-a-span
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests.arrays.origins import Rows
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import (
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+    type_text,
+)
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.scan.other_columns import remedy_in_feed
+from colonnade.tableformat.scan.other_columns import remedy_in_feed, with_nulls
 from colonnade.tableformat.scan.selection import Selection, read_numbered, read_selected
-from colonnade.tableformat.types.arrow_types import arrow_schema, storage_type
+from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.same_values import same_values
+from colonnade.tableformat.types.sound_arrays import validity
+from colonnade.tableformat.types.storage_form import map_entries, relabel
 from colonnade.tableformat.types.text_form import declared_length, fit_lengths
 
 
@@ -80,31 +89,70 @@ def _batch(
 ) -> pa.RecordBatch:
     for at, (stored, wanted) in enumerate(zip(own.fields, shown.fields, strict=True)):
         if _differ(stored, wanted):
-            values = _as_shown(batch.column(at), stored, wanted, view)
+            values = _Fit(view).fit(batch.column(at), stored, wanted, wanted.name)
             batch = batch.set_column(at, wanted.name, values)
     return batch
 
 
 def _differ(own: SchemaField, shown: SchemaField) -> bool:
-    # Fields inside a column may have lost NOT NULL alone.
-    return isinstance(own.type, str) and own.type != shown.type
+    return with_nulls(own).type != with_nulls(shown).type
 
 
-def _as_shown(values: pa.Array, own: SchemaField, shown: SchemaField, view: View) -> pa.Array:
-    assert isinstance(shown.type, str)
-    target = storage_type(shown)
-    if values.null_count == len(values):
-        return pa.nulls(len(values), target)
-    length = declared_length(shown.type)
-    try:
-        found = fit_lengths(values.cast(target), shown.type, shown.name)
-        fits = length is not None or bool(np.all(same_values(found.cast(values.type), values)))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        fits = False
-    if not fits or (length is not None and pc.max(pc.utf8_length(found)).as_py() > length):
-        raise InvalidInputError(
-            f"Column {shown.name!r} of table {view.table!r} is {own.type} at epoch {view.epoch},"
-            f" and has a value there that {shown.type}, the type in these changes, does not hold;"
-            f" {remedy_in_feed(view.epoch)}."
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """Gives values of a view the types that are shown."""
+
+    view: View
+
+    def fit(self, values: pa.Array, own: SchemaField, shown: SchemaField, path: str) -> pa.Array:
+        """Return values, at any depth, in the user form of a field that may be NULL.
+
+        `path` names the column or field in errors. Raises InvalidInputError for a value that the
+        type does not hold. Values below NULL are not looked at.
+        """
+        target = arrow_type(with_nulls(shown))
+        if values.null_count == len(values):
+            return pa.nulls(len(values), target)
+        if not _differ(own, shown):
+            return relabel(values, target)
+        if isinstance(own.type, str) or isinstance(shown.type, str):
+            return self._primitive(values, own, shown, path)
+        pairs = list(zip(own.children(), shown.children(), strict=True))
+        if isinstance(shown.type, StructType):
+            parts, buffers = values.flatten(), [validity(values)]
+        else:
+            entries = map_entries(values) if isinstance(shown.type, MapType) else values
+            lengths = np.asarray(pc.fill_null(pc.list_value_length(entries), 0))
+            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+            parts, buffers = [entries.flatten()], [validity(values), pa.py_buffer(offsets)]
+            if isinstance(shown.type, MapType):
+                parts = parts[0].flatten()
+        children = [
+            self.fit(part, *pair, f"{path}.{pair[1].name}")
+            for part, pair in zip(parts, pairs, strict=True)
+        ]
+        if isinstance(shown.type, MapType):
+            fields = [target.key_field, target.item_field]
+            children = [pa.StructArray.from_arrays(children, fields=fields)]
+        return pa.Array.from_buffers(
+            target, len(values), buffers, values.null_count, children=children
         )
-    return found
+
+    def _primitive(
+        self, values: pa.Array, own: SchemaField, shown: SchemaField, path: str
+    ) -> pa.Array:
+        text = type_text(shown.type)
+        length = declared_length(text)
+        try:
+            found = fit_lengths(values.cast(arrow_type(shown)), text, path)
+            fits = length is not None or bool(np.all(same_values(found.cast(values.type), values)))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            fits = False
+        if not fits or (length is not None and pc.max(pc.utf8_length(found)).as_py() > length):
+            view = self.view
+            raise InvalidInputError(
+                f"Column {path!r} of table {view.table!r} is {type_text(own.type)} at epoch"
+                f" {view.epoch}, and has a value there that {text}, the type in these changes, does"
+                f" not hold; {remedy_in_feed(view.epoch)}."
+            )
+        return found

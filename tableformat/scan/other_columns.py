@@ -33,7 +33,7 @@ def with_columns_of(table: TableState, other: TableState, *, in_feed: bool = Fal
     initial value in each row, or NULL. Raises InvalidInputError if the epochs have different tables
     at this place. Raises it, too, for a type whose values the type at the other epoch cannot hold,
     and for a nested field that was dropped between the epochs. The reader of a change feed looks at
-    the values: `in_feed`, a column that is not nested keeps its own type instead.
+    the values: `in_feed`, a column keeps such a type, also inside it, and any value may be NULL.
     """
     if table.id != other.id:
         raise InvalidInputError(
@@ -63,12 +63,11 @@ def _as_read(wanted: SchemaField, table: TableState, position: int, in_feed: boo
         return absent.model_copy(update={"id": _UNUSED_ID - position})
     remedy = remedy_in_feed(table.changed_epoch) if in_feed else "leave the schema epoch out"
     _check_fields(wanted, own, table, remedy)
-    for form in (wanted, _nullable(wanted)):
+    for form in (with_nulls(wanted),) if in_feed else (wanted, with_nulls(wanted)):
         if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
             return form
-    if in_feed and isinstance(own.type, str) and isinstance(wanted.type, str):
-        kept = {"type": own.type, "nullable": True, "initial": own.initial}
-        return wanted.model_copy(update=kept)
+    if in_feed:
+        return with_nulls(_with_types_of(own, wanted)).model_copy(update={"initial": own.initial})
     old, new = type_text(own.type), type_text(wanted.type)
     why = (
         f"an earlier row may have a date that no timestamp can hold; {remedy}, and cast the column"
@@ -83,7 +82,12 @@ def _as_read(wanted: SchemaField, table: TableState, position: int, in_feed: boo
 
 
 def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState, remedy: str) -> None:
-    """Refuse a nested field that RowSets may have from before it was dropped."""
+    """Refuse a nested field that RowSets may have from before it was dropped.
+
+    A column that has no fields at its epoch is void, and all its values are NULL.
+    """
+    if isinstance(own.type, str):
+        return
     known = {field.id for field in walk((own,))}
     for field in walk(wanted.children()):
         if field.id not in known and field.id < table.next_column_id:
@@ -93,8 +97,19 @@ def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState, reme
             )
 
 
-def _nullable(field: SchemaField) -> SchemaField:
-    children = [_nullable(child) for child in field.children()]
+def _with_types_of(own: SchemaField, wanted: SchemaField) -> SchemaField:
+    """Return a field with the fields inside it that are wanted, and its own types."""
+    if isinstance(own.type, str) or isinstance(wanted.type, str):
+        return wanted.model_copy(update={"type": own.type})
+    inside = {each.id: each for each in own.children()}
+    return wanted.with_children(
+        _with_types_of(inside.get(each.id, each), each) for each in wanted.children()
+    )
+
+
+def with_nulls(field: SchemaField) -> SchemaField:
+    """Return a field that may be NULL at any depth. The keys of a map never are."""
+    children = [with_nulls(child) for child in field.children()]
     if isinstance(field.type, MapType):
         children[0] = children[0].model_copy(update={"nullable": False})
     return field.with_children(children).model_copy(update={"nullable": True})

@@ -13,12 +13,14 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.feed.steps import read_steps
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.rowset.column import asked_columns
 from colonnade.tableformat.scan.arrow_rows import ArrowRows
+from colonnade.tableformat.scan.other_columns import with_nulls
 from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
 from colonnade.tableformat.table.epochs.time_travel import epoch_number, seen_ms, timestamp_ms
 
@@ -182,6 +184,9 @@ def table_changes(log: Log, newest: Newest, asked: ChangeQuery) -> Changes:
             f" would have; name a `schema_epoch` at which it exists, such as {head.epoch}."
         )
     _check_names(shown)
+    # Rows of other epochs may have NULL where the schema has NOT NULL.
+    fields = tuple(with_nulls(each) for each in shown.schema.fields)
+    shown = replace(shown, schema=TableSchema(fields=fields))
     also = _also(asked.also)
     columns = shown.schema
     if asked.columns is not None:
