@@ -17,7 +17,7 @@ from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.conform import conform
-from colonnade.tableformat.write.run import write_options
+from colonnade.tableformat.write.pipeline import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 BATCH_ROWS = 65_536

@@ -23,7 +23,7 @@ from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.write.identity import MOST_AHEAD
 from colonnade.tableformat.write.job import WriteJob, WriteTarget, target_of
-from colonnade.tableformat.write.run import target_options
+from colonnade.tableformat.write.pipeline import target_options
 
 HELD_BYTES = 128 * MIB
 """The writers of several partitions in one task together hold about this much memory."""

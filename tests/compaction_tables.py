@@ -28,7 +28,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write
-from colonnade.tableformat.write.run import write_options
+from colonnade.tableformat.write.pipeline import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 POLICY = CompactionPolicy()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.write import run as write_run
+from colonnade.tableformat.write import pipeline
 
 
 def write_as(monkeypatch: pytest.MonkeyPatch, **chosen: Any) -> None:
@@ -16,4 +16,4 @@ def write_as(monkeypatch: pytest.MonkeyPatch, **chosen: Any) -> None:
     def options(**given: Any) -> WriteOptions:
         return WriteOptions(**{**given, **chosen})
 
-    monkeypatch.setattr(write_run, "WriteOptions", options)
+    monkeypatch.setattr(pipeline, "WriteOptions", options)

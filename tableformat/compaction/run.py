@@ -36,7 +36,7 @@ from colonnade.tableformat.rowset.read_back import check_kept, read_back
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.scan.selection import stored_matches
-from colonnade.tableformat.write.run import target_options
+from colonnade.tableformat.write.pipeline import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 _THREADS = 4

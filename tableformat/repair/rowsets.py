@@ -36,7 +36,8 @@ from colonnade.tableformat.rowset.read_back import check_rows, read_back
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.verify.run import find_damage
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.run import dated, open_writer, stamped
+from colonnade.tableformat.write.pipeline import open_writer
+from colonnade.tableformat.write.run import dated, stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "repair"

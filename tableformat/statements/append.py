@@ -29,8 +29,7 @@ from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.write.expiry import expiry_of
 from colonnade.tableformat.write.identity import draws_of
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.pipeline import Step, new_rows
-from colonnade.tableformat.write.run import write_through
+from colonnade.tableformat.write.pipeline import Step, new_rows, write_through
 from colonnade.tableformat.write.settings import WriteSettings
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from colonnade.tableformat.html import html_of
 from colonnade.tableformat.progress import Advance, nothing
 from colonnade.tableformat.rowset.task_writer import RowSources
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.pipeline import whole_rows
-from colonnade.tableformat.write.run import stamped, write_through
+from colonnade.tableformat.write.pipeline import whole_rows, write_through
+from colonnade.tableformat.write.run import stamped
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 
 

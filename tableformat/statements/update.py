@@ -58,8 +58,8 @@ from colonnade.tableformat.write.constraints import (
     decided_by,
 )
 from colonnade.tableformat.write.job import WriteTarget, target_of
+from colonnade.tableformat.write.pipeline import target_options
 from colonnade.tableformat.write.replaced_columns import WritePlace
-from colonnade.tableformat.write.run import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 IN_PLACE_ROOM = EPOCH_LIMIT // 2

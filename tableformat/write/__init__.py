@@ -1,8 +1,8 @@
 """Rows written by tasks, and what a table demands of them or gives to them.
 
     job.py  settings.py    a planned write, as tasks receive it
-    pipeline.py            the steps of rows before they are stored, in their order
-    run.py                 one task's rows, written as RowSets
+    pipeline.py            the steps of rows in their order, and the writer behind them
+    run.py                 one task's rows, and what it reports to its driver
     constraints.py         conditions that each row meets
     generated.py           values that follow from other columns of the row
     identity.py            numbers that the table gives to rows

@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.write import run as write_run
-from colonnade.tableformat.write.run import target_options
+from colonnade.tableformat.write import pipeline
+from colonnade.tableformat.write.pipeline import target_options
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def seeded(order: random.Random, form: Mapping[str, Any]) -> Iterator[None]:
     with (
         patch("secrets.token_hex", token_hex),
         patch.object(logging.Logger, "warning", _warn),
-        patch.object(write_run, "target_options", options),
+        patch.object(pipeline, "target_options", options),
         patch.object(execute, "ThreadPoolExecutor", OneByOne),
     ):
         yield

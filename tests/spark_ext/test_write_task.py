@@ -12,7 +12,7 @@ from colonnade.manifests.arrays.origins import NEW
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.spark_ext.write_task import ENCODING, IDENTITY_DRAWS, ROWSET_ROWS, task_json
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.write.run import target_options
+from colonnade.tableformat.write.pipeline import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write_tool import job_of
 

@@ -40,7 +40,8 @@ from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.types.input.arrow_input import record_batches
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.run import open_writer, stamped
+from colonnade.tableformat.write.pipeline import open_writer
+from colonnade.tableformat.write.run import stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 

@@ -30,7 +30,7 @@ from colonnade.tableformat.statements.reported import decode_report
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.write.job import WriteJob, WriteTarget, plan_write
-from colonnade.tableformat.write.run import target_options, write_options
+from colonnade.tableformat.write.pipeline import target_options, write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 

@@ -33,7 +33,7 @@ from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.run import write_options
+from colonnade.tableformat.write.pipeline import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
 from tests.examples_of import examples

@@ -28,7 +28,7 @@ from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.types.stored_value import stored_value
-from colonnade.tableformat.write import run
+from colonnade.tableformat.write import pipeline
 from tests.compaction_tables import NUMBERS, bag, new, rows_in, take
 from tests.far_store import FarStore
 from tests.faults import FaultyStore
@@ -42,10 +42,12 @@ ORDERED = [t for t in PRIMITIVES if t != "variant" and "collate" not in t]
 @contextmanager
 def small_parts(block_rows: int = 7) -> Iterator[None]:
     """Blocks of few rows, and sorts in memory of few bytes."""
-    options = run.write_options
+    options = pipeline.write_options
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            run, "write_options", lambda *a, **k: replace(options(*a, **k), block_rows=block_rows)
+            pipeline,
+            "write_options",
+            lambda *a, **k: replace(options(*a, **k), block_rows=block_rows),
         )
         patch.setattr("colonnade.tableformat.scan.sorting.PART_BYTES", 2000)
         patch.setattr("colonnade.tableformat.scan.sorting._PIECE_BYTES", 300)

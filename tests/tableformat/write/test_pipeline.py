@@ -9,14 +9,25 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import colonnade
 from colonnade import ArrowTable, IdentityColumn, InvalidInputError, WriteSettings
+from colonnade.manifests.model.entries import PartitionField, SortField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.statements.static_split import StaticSplit
 from colonnade.tableformat.write.expiry import Expiry
 from colonnade.tableformat.write.identity import draws_of
 from colonnade.tableformat.write.job import target_of
-from colonnade.tableformat.write.pipeline import STEPS, RowPipeline, Step, new_rows
+from colonnade.tableformat.write.pipeline import (
+    INDEXED_COLUMNS,
+    STEPS,
+    RowPipeline,
+    Step,
+    new_rows,
+    write_options,
+)
 from tests.planned_write import planned
 
 
@@ -139,3 +150,20 @@ def test_the_example_of_the_header_holds(tmp_path: Path) -> None:
     ]
     assert split.static_values is not None
     assert split.static_values.rows.to_pylist() == [{"site": 7, "kind": "pump"}]
+
+
+@given(st.data())
+def test_statistics_are_kept_of_leading_columns_and_of_those_that_order_or_divide_rows(
+    data: st.DataObject,
+) -> None:
+    ids = range(1, INDEXED_COLUMNS + 20)
+    schema = TableSchema(fields=tuple(SchemaField(id=i, name=f"c{i}", type="long") for i in ids))
+    key, partition, primary = (data.draw(st.sampled_from(ids)) for _ in range(3))
+    options = write_options(
+        schema,
+        (SortField(column=key),),
+        WriteSettings(),
+        fields=(PartitionField(column=partition, transform="identity"),),
+        primary_key=(primary,),
+    )
+    assert options.indexed_columns == {*ids[:INDEXED_COLUMNS], key, partition, primary}

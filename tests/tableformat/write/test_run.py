@@ -5,17 +5,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from colonnade.manifests.errors import (
     InvalidInputError,
 )
-from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.write.job import WriteJob
-from colonnade.tableformat.write.run import INDEXED_COLUMNS, write_options, write_rows
+from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.planned_write import ids, planned, rows
 
@@ -47,20 +43,3 @@ def test_after_an_error_no_object_of_the_task_is_left(job: WriteJob, tmp_path: P
     with pytest.raises(InvalidInputError, match="'id'"):
         write_rows(wide, failing())
     assert not list((tmp_path / "t").rglob("*.*"))
-
-
-@given(st.data())
-def test_statistics_are_kept_of_leading_columns_and_of_those_that_order_or_divide_rows(
-    data: st.DataObject,
-) -> None:
-    ids = range(1, INDEXED_COLUMNS + 20)
-    schema = TableSchema(fields=tuple(SchemaField(id=i, name=f"c{i}", type="long") for i in ids))
-    key, partition, primary = (data.draw(st.sampled_from(ids)) for _ in range(3))
-    options = write_options(
-        schema,
-        (SortField(column=key),),
-        WriteSettings(),
-        fields=(PartitionField(column=partition, transform="identity"),),
-        primary_key=(primary,),
-    )
-    assert options.indexed_columns == {*ids[:INDEXED_COLUMNS], key, partition, primary}

@@ -13,7 +13,7 @@ import pytest
 import colonnade
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.tableformat.scan.arrow_scan import Scan
-from colonnade.tableformat.write import run
+from colonnade.tableformat.write import pipeline
 from tests.compaction_tables import take
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, spark_schema
 from tests.strategies import make_batch
@@ -23,9 +23,9 @@ KEYS = [text for text in TYPES if text != "variant" and "collate" not in text]
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = run.write_options
+    options = pipeline.write_options
     monkeypatch.setattr(
-        run, "write_options", lambda *a, **k: replace(options(*a, **k), block_rows=6)
+        pipeline, "write_options", lambda *a, **k: replace(options(*a, **k), block_rows=6)
     )
 
 

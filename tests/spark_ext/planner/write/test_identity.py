@@ -25,8 +25,7 @@ from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.table.design.new_table import new_table
 from colonnade.tableformat.types.input.column_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, plan_write
-from colonnade.tableformat.write.pipeline import new_rows
-from colonnade.tableformat.write.run import write_through
+from colonnade.tableformat.write.pipeline import new_rows, write_through
 from colonnade.tableformat.write.settings import CommitSettings
 from tests.task_reports import rows_report
 
