@@ -17,8 +17,8 @@ from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write_tool import job_of
 
 WRITE = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade/write"
-JAVA, CHOICES = WRITE / "WriteOptions.java", WRITE / "staged/EncodingChoices.java"
-DRAWS = WRITE / "IdentityDraws.java"
+JAVA, CHOICES = WRITE / "job/WriteOptions.java", WRITE / "staged/EncodingChoices.java"
+DRAWS = WRITE / "job/IdentityDraws.java"
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST",
     "MOST_HELD_ROWS", "MOST_HELD_BYTES", "BYTES_OF_ENTRY", "serialVersionUID", "HANDLER",
@@ -80,7 +80,9 @@ def test_the_jvm_has_no_choices_of_its_own() -> None:
 
 
 def test_a_row_without_an_origin_has_the_same_number_in_both_languages() -> None:
-    [number] = re.findall(r"static final long NEW = (-?\d+);", (WRITE / "Origins.java").read_text())
+    [number] = re.findall(
+        r"static final long NEW = (-?\d+);", (WRITE / "rowset/Origins.java").read_text()
+    )
     assert int(number) == NEW
 
 

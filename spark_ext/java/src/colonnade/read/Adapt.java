@@ -2,8 +2,8 @@ package colonnade.read;
 
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
-import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.format.TableField.Kind;
 import colonnade.format.rowset.Statistics;
 import colonnade.store.StoreException;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.Malformed;
-import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.format.TableField.Kind;
 import colonnade.format.arrow.ArrowForms;
 import colonnade.format.arrow.ArrowStream;
 import colonnade.format.arrow.StoredForm;

@@ -1,8 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.SparkType;
-import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.format.TableField.Kind;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.BinaryType$;
 import org.apache.spark.sql.types.DataType;

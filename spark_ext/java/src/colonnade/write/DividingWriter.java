@@ -1,6 +1,7 @@
 package colonnade.write;
 
 import colonnade.format.TableField;
+import colonnade.write.rowset.Origins;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

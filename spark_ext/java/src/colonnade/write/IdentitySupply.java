@@ -1,7 +1,9 @@
 package colonnade.write;
 
-import colonnade.write.staged.ColumnNames;
-import colonnade.write.staged.Refusal;
+import colonnade.write.job.IdentityColumn;
+import colonnade.write.job.IdentityDraws;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 

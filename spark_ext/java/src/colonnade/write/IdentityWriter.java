@@ -1,7 +1,10 @@
 package colonnade.write;
 
-import colonnade.write.staged.ColumnNames;
-import colonnade.write.staged.Refusal;
+import colonnade.write.job.IdentityColumn;
+import colonnade.write.job.WriteJob;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.Refusal;
+import colonnade.write.rowset.Origins;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,9 @@
 package colonnade.write;
 
 import colonnade.store.ByteSink;
+import colonnade.write.job.WriteJob;
+import colonnade.write.job.WriteOptions;
+import colonnade.write.rowset.RowSetOutput;
 import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package colonnade.write;
 
 import colonnade.read.RowOrder;
+import colonnade.write.job.WriteJob;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.write.staged.Refusal;
+import colonnade.write.refusals.Refusal;
 import java.io.IOException;
 import java.io.Serializable;
 import org.apache.spark.sql.catalyst.InternalRow;

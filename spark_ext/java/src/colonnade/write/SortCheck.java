@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.write.job.WriteJob;
 import colonnade.write.staged.Staged;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -2,7 +2,9 @@ package colonnade.write;
 
 import colonnade.format.TableField;
 import colonnade.store.ByteSink;
-import colonnade.write.staged.Refusal;
+import colonnade.write.job.StaticsJob;
+import colonnade.write.refusals.Refusal;
+import colonnade.write.rowset.Origins;
 import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -3,6 +3,7 @@ package colonnade.write;
 import colonnade.format.rowset.JsonRecords;
 import colonnade.format.rowset.RowNumbers;
 import colonnade.store.TaskFailure;
+import colonnade.write.rowset.Origins;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DeltaWriter;

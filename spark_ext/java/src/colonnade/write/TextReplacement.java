@@ -1,7 +1,7 @@
 package colonnade.write;
 
-import colonnade.write.staged.ColumnNames;
-import colonnade.write.staged.Refusal;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.Refusal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -29,7 +29,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * <p>One U+FFFD replaces each maximal subpart, as in Python's decoder. Every function returns its
  * argument itself if all text is valid. Spec: docs/spec/types.md#invalid-text
  */
-final class TextReplacement {
+public final class TextReplacement {
   private TextReplacement() {}
 
   /**
@@ -39,7 +39,7 @@ final class TextReplacement {
    * keys of a map become one, and where text of a column in {@code used} is not valid: Spark's plan
    * has already used these columns.
    */
-  static UnaryOperator<InternalRow> inRows(StructType schema, Set<String> used) {
+  public static UnaryOperator<InternalRow> inRows(StructType schema, Set<String> used) {
     UnaryOperator<Object> replace = inStruct(schema, "", used);
     return replace == null ? row -> row : row -> (InternalRow) replace.apply(row);
   }

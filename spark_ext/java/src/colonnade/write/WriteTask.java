@@ -3,6 +3,8 @@ package colonnade.write;
 import colonnade.format.rowset.JsonObject;
 import colonnade.store.ByteSink;
 import colonnade.store.hadoop.Stores;
+import colonnade.write.job.StaticsJob;
+import colonnade.write.job.WriteJob;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.util.List;

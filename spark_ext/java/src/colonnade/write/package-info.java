@@ -7,7 +7,7 @@
  * <pre>
  *   TaskWriter -> RowSetWriter -> staged.Staged (one a column) -> staged.BlockEncoder
  *                      |                                               |
- *                      +--> RowSetOutput: blocks, indexes, footer, entry <+
+ *                      +--> rowset.RowSetOutput: blocks, indexes, footer, entry <+
  * </pre>
  *
  * Specification: docs/spec/rowset.md, docs/spec/types.md

@@ -1,7 +1,7 @@
 package colonnade.format.arrow;
 
-import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.format.TableField.Kind;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,8 +1,8 @@
 package colonnade.format.rowset;
 
+import colonnade.format.TableField;
 import colonnade.format.TableField.Kind;
 import colonnade.format.TableField.Order;
-import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowForms;
 import java.util.List;
 import org.apache.arrow.vector.types.pojo.ArrowType;

@@ -1,8 +1,8 @@
 package colonnade.spark.scan;
 
-import colonnade.spark.table.ColumnName;
 import colonnade.planner.messages.Queries.ColumnSummary;
 import colonnade.planner.messages.Queries.PlannedScan;
+import colonnade.spark.table.ColumnName;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;

@@ -8,7 +8,7 @@ import colonnade.planner.messages.Rewrites.Update;
 import colonnade.planner.messages.Rewrites.UpdatedRowsets;
 import colonnade.planner.messages.Writes.ReplacedColumns;
 import colonnade.spark.quirks.changes.SetColumns;
-import colonnade.write.RewrittenColumns;
+import colonnade.write.columns.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;

@@ -2,9 +2,9 @@ package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Clauses.Design;
-import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Clauses.Layout;
 import colonnade.planner.messages.Clauses.Tree;
+import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Views.NamedView;
 import colonnade.planner.messages.Writes.PlanWrite;
 import colonnade.planner.messages.Writes.PlannedJob;

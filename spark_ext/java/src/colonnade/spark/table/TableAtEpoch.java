@@ -1,7 +1,7 @@
 package colonnade.spark.table;
 
-import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Clauses.Identity;
+import colonnade.planner.messages.Clauses.UserColumns;
 import colonnade.planner.messages.Queries.LoadedTable;
 import colonnade.planner.messages.Views.NamedView;
 import colonnade.planner.messages.Views.RowsToWrite;

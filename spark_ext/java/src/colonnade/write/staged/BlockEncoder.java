@@ -4,6 +4,8 @@ import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.ArrowStreamWriter;
 import colonnade.format.rowset.BlockEntry;
 import colonnade.read.BlockCheck;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.Refusal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

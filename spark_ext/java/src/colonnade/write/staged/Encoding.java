@@ -3,6 +3,7 @@ package colonnade.write.staged;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.ArrowForms;
 import colonnade.format.arrow.Bits;
+import colonnade.write.refusals.Room;
 import java.util.Locale;
 import org.apache.arrow.vector.types.pojo.Field;
 

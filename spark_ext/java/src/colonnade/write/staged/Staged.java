@@ -5,6 +5,9 @@ import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.NullMask;
 import colonnade.format.rowset.BloomFilter;
 import colonnade.format.rowset.Statistics;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.InvalidText;
+import colonnade.write.refusals.Refusal;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
 /**

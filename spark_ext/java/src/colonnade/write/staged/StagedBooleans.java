@@ -4,6 +4,7 @@ import colonnade.format.Bound;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.rowset.Statistics;
+import colonnade.write.refusals.Room;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 

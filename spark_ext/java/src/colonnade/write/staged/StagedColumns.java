@@ -2,6 +2,8 @@ package colonnade.write.staged;
 
 import colonnade.format.SparkType;
 import colonnade.format.TableField;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.types.ArrayType;

@@ -3,6 +3,8 @@ package colonnade.write.staged;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.Bits;
+import colonnade.write.refusals.InvalidText;
+import colonnade.write.refusals.Room;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;

@@ -2,6 +2,7 @@ package colonnade.write.staged;
 
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowBatch;
+import colonnade.write.refusals.InvalidText;
 import java.util.List;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;

@@ -1,8 +1,8 @@
 package colonnade.spark.quirks.changes;
 
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.write.ColumnRewrite;
-import colonnade.write.RewrittenColumns;
+import colonnade.write.columns.ColumnRewrite;
+import colonnade.write.columns.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package colonnade.spark.quirks.changes;
 
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.write.RewrittenColumns;
+import colonnade.write.columns.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -121,8 +121,8 @@ public abstract class SetColumns implements AutoCloseable {
    *
    * @param table these RowSets of the table, each read by one task
    * @param rowsets their ids
-   * @param job the job of {@link colonnade.write.ColumnRewrite}
-   * @param shapes the RowSets, as {@link colonnade.write.ColumnRewrite} takes them
+   * @param job the job of {@link colonnade.write.columns.ColumnRewrite}
+   * @param shapes the RowSets, as {@link colonnade.write.columns.ColumnRewrite} takes them
    */
   public abstract RewrittenColumns write(
       TableAtEpoch table,

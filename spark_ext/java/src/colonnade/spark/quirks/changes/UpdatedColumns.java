@@ -1,9 +1,9 @@
 package colonnade.spark.quirks.changes;
 
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.write.ColumnRewrite;
 import colonnade.write.CountedRows;
-import colonnade.write.RewrittenColumns;
+import colonnade.write.columns.ColumnRewrite;
+import colonnade.write.columns.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -4,7 +4,7 @@ import static colonnade.spark.table.ScalaSeq.seq;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.write.ColumnRewrite;
+import colonnade.write.columns.ColumnRewrite;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

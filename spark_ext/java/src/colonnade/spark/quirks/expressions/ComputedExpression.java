@@ -3,7 +3,7 @@ package colonnade.spark.quirks.expressions;
 import static colonnade.spark.table.ScalaSeq.seq;
 
 import colonnade.spark.table.GeneratedColumn;
-import colonnade.write.staged.Refusal;
+import colonnade.write.refusals.Refusal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

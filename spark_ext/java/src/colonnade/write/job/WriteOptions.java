@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.job;
 
 import java.util.Set;
 
@@ -23,7 +23,7 @@ import java.util.Set;
  * @param indexedColumns the ids of the columns whose statistics the log keeps
  * @param bloomColumns the ids of the columns whose blocks get Bloom filters
  */
-record WriteOptions(
+public record WriteOptions(
     long targetBytes,
     long maxRecords,
     int blockRows,

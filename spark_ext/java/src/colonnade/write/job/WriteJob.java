@@ -1,9 +1,9 @@
-package colonnade.write;
+package colonnade.write.job;
 
 import colonnade.format.PartitionTransform;
 import colonnade.format.TableField;
 import colonnade.format.rowset.JsonRecords;
-import colonnade.write.staged.ColumnNames;
+import colonnade.write.refusals.ColumnNames;
 import colonnade.write.staged.EncodingChoices;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ import org.apache.spark.sql.types.StructType;
  * @param columns the columns of the table
  * @param identities those among them whose values the table gives
  */
-record WriteJob(
+public record WriteJob(
     String url,
     String prefix,
     String jobId,
@@ -39,16 +39,16 @@ record WriteJob(
     EncodingChoices encoding,
     IdentityDraws draws) {
   /** One column of the sort key. {@code column} is its id. */
-  record SortField(int column, boolean descending) {}
+  public record SortField(int column, boolean descending) {}
 
   /**
    * One field of the layout. {@code column} is the id of its column. The argument is 0 if the
    * transform has none.
    */
-  record PartitionField(PartitionTransform transform, int column, int argument) {}
+  public record PartitionField(PartitionTransform transform, int column, int argument) {}
 
   /** Reads the JSON that the planner gives to each task. */
-  static WriteJob parse(JsonNode task) {
+  public static WriteJob parse(JsonNode task) {
     Set<String> used = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
     task.get("used_columns").forEach(name -> used.add(name.textValue()));
     List<TableField> columns = new ArrayList<>();
@@ -88,13 +88,13 @@ record WriteJob(
    * @throws org.apache.spark.sql.AnalysisException naming columns that are missing, unknown or there
    *     twice
    */
-  int[] placesIn(StructType rows) {
+  public int[] placesIn(StructType rows) {
     List<String> names = columns.stream().map(TableField::name).toList();
     return ColumnNames.match(List.of(rows.fieldNames()), names, "The data");
   }
 
   /** Returns the place of the column with an id in rows of a schema. */
-  int placeIn(StructType rows, int column) {
+  public int placeIn(StructType rows, int column) {
     return placesIn(rows)[columns.stream().map(TableField::id).toList().indexOf(column)];
   }
 

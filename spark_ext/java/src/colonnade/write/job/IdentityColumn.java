@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.job;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.DataTypes;
  * @param step the distance between two values, never 0
  * @param always whether a user may not give a value
  */
-record IdentityColumn(
+public record IdentityColumn(
     int position, int id, String name, DataType type, long step, boolean always) {
 
   /** Returns those among the columns of a table, which the log states. */

@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.rowset;
 
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
@@ -14,9 +14,9 @@ import java.util.zip.Deflater;
  * <p>Origins are compressed block by block as they come. Before the first row with an origin,
  * nothing is held.
  */
-final class Origins implements AutoCloseable {
+public final class Origins implements AutoCloseable {
   /** Stands for the origin of a row that is new to the table. */
-  static final long NEW = -1;
+  public static final long NEW = -1;
 
   /** How many rows a block has, whose codes have their lowest bytes together, then the next. */
   private static final int BLOCK = 1 << 16;
@@ -44,7 +44,7 @@ final class Origins implements AutoCloseable {
    *
    * @throws IllegalStateException for a row that replaces the same row as the one before it
    */
-  void add(long origin) {
+  public void add(long origin) {
     if (origin != NEW) {
       addOrigin(origin);
     } else if (rowSets != null) {
@@ -119,7 +119,7 @@ final class Origins implements AutoCloseable {
   }
 
   /** Returns about how many bytes wait in memory. */
-  long waitingBytes() {
+  public long waitingBytes() {
     return rowSets == null ? 0 : 2L * Integer.BYTES * rowSets.length + compressed.size();
   }
 
@@ -127,7 +127,7 @@ final class Origins implements AutoCloseable {
    * Ends a RowSet of {@code count} rows, and begins the next one. Returns the origins of its rows in
    * base64; null if all its rows are new.
    */
-  String end(long count) {
+  public String end(long count) {
     if (rows != count) {
       throw new IllegalStateException("Of " + count + " rows, " + rows + " state their origins.");
     }

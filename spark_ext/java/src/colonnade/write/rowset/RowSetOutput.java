@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.rowset;
 
 import colonnade.format.TableField;
 import colonnade.format.rowset.BlockEntry;
@@ -10,6 +10,8 @@ import colonnade.format.rowset.Statistics;
 import colonnade.store.ByteSink;
 import colonnade.store.ObjectOutput;
 import colonnade.store.Spill;
+import colonnade.write.job.WriteJob;
+import colonnade.write.job.WriteOptions;
 import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.EncodedBlock;
 import colonnade.write.staged.Staged;
@@ -33,7 +35,7 @@ import java.util.stream.Stream;
  * the last one has come. The blocks of very many columns also wait there. Spec:
  * docs/spec/rowset.md#places
  */
-final class RowSetOutput {
+public final class RowSetOutput {
   private final ByteSink sink;
   private final ObjectNames names;
   private final WriteOptions options;
@@ -78,7 +80,7 @@ final class RowSetOutput {
    * Creates an output. {@code partition} has the values that the log will state, or is null if the
    * table has no partitions. {@code cuts} collects the cuts.
    */
-  RowSetOutput(
+  public RowSetOutput(
       ByteSink sink,
       ObjectNames names,
       WriteJob job,
@@ -102,24 +104,24 @@ final class RowSetOutput {
   }
 
   /** Returns the number of rows added so far. */
-  long rows() {
+  public long rows() {
     return cuts.rows();
   }
 
   /** Returns the number of bytes of the blocks so far. */
-  long byteCount() {
+  public long byteCount() {
     return byteCount;
   }
 
   /** Appends all staged rows of all columns. The RowSet must end with a cut. */
-  void add(List<Staged> columns, int rows) throws IOException {
+  public void add(List<Staged> columns, int rows) throws IOException {
     for (int i = 0; i < parts.size(); i++) {
       encode(parts.get(i), columns.get(i), 0, rows);
     }
   }
 
   /** Ends a stretch of {@code rows} rows, which have been added since the cut before. */
-  void cut(int rows) {
+  public void cut(int rows) {
     cuts.add(rows);
   }
 
@@ -232,14 +234,14 @@ final class RowSetOutput {
   }
 
   /** Returns the number of bytes of blocks that are held in memory. */
-  long waitingBytes() {
+  public long waitingBytes() {
     return large ? 0 : byteCount;
   }
 
   /**
    * Writes everything that is not written yet, and releases the blocks. Requires: at least one cut.
    */
-  RowSetEntry finish() throws IOException {
+  public RowSetEntry finish() throws IOException {
     RowSetEntry entry = large && !oneObject ? finishDirectory() : finishString();
     parts.clear();
     closeSpill();
@@ -360,7 +362,7 @@ final class RowSetOutput {
   /**
    * Removes the objects that were written. Vacuum removes any object that cannot be removed now.
    */
-  void abort() {
+  public void abort() {
     for (Part part : parts) {
       for (ObjectOutput file : new ObjectOutput[] {part.file, part.indexFile}) {
         if (file != null) {

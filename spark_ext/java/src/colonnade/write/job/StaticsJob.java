@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.job;
 
 import colonnade.format.TableField;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -14,9 +14,9 @@ import java.util.List;
  * @param distinct whether of equal rows only the last one counts
  * @param nulls whether NULL is a value, and does not leave the value that is there
  */
-record StaticsJob(WriteJob job, int keyColumns, boolean distinct, boolean nulls) {
+public record StaticsJob(WriteJob job, int keyColumns, boolean distinct, boolean nulls) {
   /** Reads the part of a task that has static columns; returns null for a task without any. */
-  static StaticsJob parse(JsonNode task) {
+  public static StaticsJob parse(JsonNode task) {
     JsonNode statics = task.get("statics");
     return statics == null
         ? null
@@ -28,7 +28,7 @@ record StaticsJob(WriteJob job, int keyColumns, boolean distinct, boolean nulls)
   }
 
   /** Returns the job of a statement that sets some static columns, also to NULL. */
-  StaticsJob setting(List<String> names) {
+  public StaticsJob setting(List<String> names) {
     List<TableField> columns = job.columns();
     List<TableField> key = columns.subList(0, keyColumns);
     List<TableField> set =
@@ -39,14 +39,14 @@ record StaticsJob(WriteJob job, int keyColumns, boolean distinct, boolean nulls)
   }
 
   /** Returns the job of rows that also have the static columns. */
-  WriteJob beside(WriteJob own) {
+  public WriteJob beside(WriteJob own) {
     List<TableField> all = new ArrayList<>(own.columns());
     all.addAll(columns());
     return own.withColumns(all);
   }
 
   /** Returns the static columns. */
-  List<TableField> columns() {
+  public List<TableField> columns() {
     return job.columns().subList(keyColumns, job.columns().size());
   }
 }

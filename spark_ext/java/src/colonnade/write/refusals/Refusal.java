@@ -1,4 +1,4 @@
-package colonnade.write.staged;
+package colonnade.write.refusals;
 
 import colonnade.store.TaskFailure;
 
@@ -17,12 +17,12 @@ public final class Refusal {
    * Creates the error for a string that is longer than its char or varchar. Its condition is
    * Spark's.
    */
-  static RuntimeException tooLong(String sentence) {
+  public static RuntimeException tooLong(String sentence) {
     return TaskFailure.of("EXCEED_LIMIT_LENGTH", INVALID, sentence);
   }
 
   /** Creates the error for a value that is larger than a block can hold. */
-  static RuntimeException tooLarge(String column, long bytes) {
+  public static RuntimeException tooLarge(String column, long bytes) {
     return invalid(
         "Column " + ColumnNames.quote(column) + " has a value of " + bytes
             + " bytes; one value may take 2 GiB.");

@@ -1,14 +1,18 @@
-package colonnade.write;
+package colonnade.write.columns;
 
 import colonnade.format.TableField;
 import colonnade.format.rowset.ObjectNames;
 import colonnade.format.rowset.RowNumbers;
 import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSink;
+import colonnade.write.TextReplacement;
+import colonnade.write.job.WriteJob;
+import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.InvalidText;
+import colonnade.write.refusals.Refusal;
+import colonnade.write.rowset.CutsBuilder;
+import colonnade.write.rowset.RowSetOutput;
 import colonnade.write.staged.BlockEncoder;
-import colonnade.write.staged.ColumnNames;
-import colonnade.write.staged.InvalidText;
-import colonnade.write.staged.Refusal;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;
 import colonnade.write.staged.StagedColumns;

@@ -1,22 +1,22 @@
-package colonnade.write;
+package colonnade.write.rowset;
 
 import colonnade.format.rowset.Cuts;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Collects the cuts of a RowSet that is being written. */
-final class CutsBuilder {
+public final class CutsBuilder {
   private final int regular;
   private final Cuts known;
   private final List<Long> ends = new ArrayList<>();
 
   /** Creates a builder. {@code regular} is the distance between cuts unless rows are wide. */
-  CutsBuilder(int regular) {
+  public CutsBuilder(int regular) {
     this(regular, null);
   }
 
   /** Creates a builder for cuts that are known; {@link #add} must repeat them. */
-  CutsBuilder(int regular, Cuts known) {
+  public CutsBuilder(int regular, Cuts known) {
     this.regular = regular;
     this.known = known;
   }

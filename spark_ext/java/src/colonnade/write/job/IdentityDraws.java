@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.job;
 
 
 /**
@@ -9,9 +9,9 @@ package colonnade.write;
  * @param mostAhead the most values of such a draw
  * @param aheadShare such a draw has the values that the task has used, divided by this number
  */
-record IdentityDraws(int waitingRows, long leastAhead, long mostAhead, long aheadShare) {
+public record IdentityDraws(int waitingRows, long leastAhead, long mostAhead, long aheadShare) {
   /** Returns the values of a draw for unknown rows, if the task has used {@code taken} values. */
-  long ahead(long taken) {
+  public long ahead(long taken) {
     return Math.min(Math.max(taken / aheadShare, leastAhead), mostAhead);
   }
 }

@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.columns;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package colonnade.write.staged;
+package colonnade.write.refusals;
 
 /**
  * The first value of a column that is not valid UTF-8.
@@ -9,7 +9,7 @@ package colonnade.write.staged;
  */
 public record InvalidText(String path, String type, int row) {
 
-  InvalidText inRow(int other) {
+  public InvalidText inRow(int other) {
     return new InvalidText(path, type, other);
   }
 

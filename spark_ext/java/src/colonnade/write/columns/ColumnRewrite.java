@@ -1,11 +1,12 @@
-package colonnade.write;
+package colonnade.write.columns;
 
 import colonnade.format.rowset.Cuts;
 import colonnade.format.rowset.JsonObject;
 import colonnade.format.rowset.JsonRecords;
 import colonnade.store.ByteSink;
-import colonnade.store.hadoop.Stores;
 import colonnade.store.TaskFailure;
+import colonnade.store.hadoop.Stores;
+import colonnade.write.job.WriteJob;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.rowset;
 
 import colonnade.format.Bound;
 import colonnade.format.TableField.Order;
@@ -6,8 +6,8 @@ import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.Bits;
 import colonnade.format.arrow.NullMask;
 import colonnade.format.rowset.BlockEntry;
-import colonnade.format.rowset.SparseIndex.IndexColumn;
 import colonnade.format.rowset.SparseIndex;
+import colonnade.format.rowset.SparseIndex.IndexColumn;
 import colonnade.format.rowset.Statistics;
 import colonnade.write.staged.BlockEncoder;
 import java.math.BigInteger;

@@ -1,34 +1,34 @@
-package colonnade.write.staged;
+package colonnade.write.refusals;
 
 import java.util.Arrays;
 
 /** Grows arrays by doubling, up to the limit of a Java array. */
-final class Room {
+public final class Room {
   private static final int MOST = Integer.MAX_VALUE - 64;
 
   private Room() {}
 
   /** Returns an array with a slot at {@code index}. */
-  static long[] forOne(long[] array, int index, String column) {
+  public static long[] forOne(long[] array, int index, String column) {
     return index < array.length
         ? array
         : Arrays.copyOf(array, capacity(array.length, index + 1L, column));
   }
 
   /** Returns an array with a slot at {@code index}. */
-  static int[] forOne(int[] array, int index, String column) {
+  public static int[] forOne(int[] array, int index, String column) {
     return index < array.length
         ? array
         : Arrays.copyOf(array, capacity(array.length, index + 1L, column));
   }
 
   /** Returns an array with a slot at {@code index}. */
-  static byte[] forOne(byte[] array, int index, String column) {
+  public static byte[] forOne(byte[] array, int index, String column) {
     return forMore(array, index, 1, column);
   }
 
   /** Returns an array with room for {@code more} bytes after the first {@code size}. */
-  static byte[] forMore(byte[] array, int size, int more, String column) {
+  public static byte[] forMore(byte[] array, int size, int more, String column) {
     long needed = (long) size + more;
     return needed <= array.length
         ? array
@@ -36,7 +36,7 @@ final class Room {
   }
 
   /** Returns the size in bytes of an array of {@code values} values of {@code width} bytes. */
-  static int bytes(int values, int width, String column) {
+  public static int bytes(int values, int width, String column) {
     long bytes = (long) values * width;
     if (bytes > MOST) {
       throw Refusal.tooLarge(column, bytes);

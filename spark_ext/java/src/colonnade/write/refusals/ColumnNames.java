@@ -1,4 +1,4 @@
-package colonnade.write.staged;
+package colonnade.write.refusals;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-package colonnade.write;
+package colonnade.write.columns;
 
 import java.util.Iterator;
 import java.util.NoSuchElementException;
