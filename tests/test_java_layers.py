@@ -18,6 +18,7 @@ LAYERS = (
     "format.rowset",
     "read",
     "read.aggregates",
+    "read.feed",
     "write.refusals",
     "write.staged",
     "write.job",

@@ -1,5 +1,7 @@
 import colonnade.read.ColonnadeReaderFactory;
 import colonnade.read.ScanTask;
+import colonnade.read.feed.ChangesReaderFactory;
+import colonnade.read.feed.ChangesTask;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -84,6 +86,10 @@ public final class ReadTool {
     Map<String, String> conf = new HashMap<>();
     conf.put("fs.shelf.impl", ShelfFileSystem.class.getName());
     request.path("conf").fields().forEachRemaining(e -> conf.put(e.getKey(), e.getValue().asText()));
+    if (request.has("feed")) {
+      readChanges(request, schema, conf, reply.putArray("rows"));
+      return;
+    }
     ColonnadeReaderFactory factory = new ColonnadeReaderFactory(schema, request.path("statics").textValue(), conf);
     ScanTask task = new ScanTask(request.get("task").textValue(), InternalRow.empty());
     if (request.hasNonNull("stopped")) {
@@ -136,6 +142,24 @@ public final class ReadTool {
         last = row;
       }
       require(again == digest, "rows are not those of batches");
+    }
+  }
+
+  /** Reads a task of a change feed, and copies of all rows, which no later row must change. */
+  private static void readChanges(
+      JsonNode request, StructType schema, Map<String, String> conf, ArrayNode rows)
+      throws IOException {
+    StructType feed = (StructType) DataType.fromJson(request.get("feed").textValue());
+    ChangesTask task = new ChangesTask(request.get("task").textValue());
+    try (PartitionReader<InternalRow> reader =
+        new ChangesReaderFactory(feed, schema, conf).createReader(task)) {
+      InternalRow copy = null;
+      while (reader.next()) {
+        require(copy == null || struct(copy, schema).equals(rows.get(rows.size() - 1)), "changed");
+        require(reader.get().numFields() == schema.length(), "a row has other columns");
+        rows.add(struct(reader.get(), schema));
+        copy = reader.get().copy();
+      }
     }
   }
 

@@ -100,6 +100,13 @@ class ReadTool(JsonProcess):
             how["conf"] = {**how["conf"], "fs.shelf.impl.disable.cache": "true"}
         return self.ask({"task": json.dumps(task), "schema": schema, **how})
 
+    def changes(self, parts: Sequence[Mapping[str, Any]], schema: str, feed: str) -> list[Any]:
+        """The rows of a task of a change feed with these parts, which has the columns `feed`."""
+        task = json.dumps({"parts": parts})
+        answer = self.ask({"task": task, "schema": schema, "feed": feed})
+        assert "rows" in answer, answer
+        return list(answer["rows"])
+
     def rows(self, url: str, plan: Mapping[str, Any], schema: str) -> list[Any]:
         """The rows of a plan that must be read without an error."""
         answer = self.answer(url, plan, schema)

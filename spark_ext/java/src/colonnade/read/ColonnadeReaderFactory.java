@@ -56,7 +56,7 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
     JsonNode task = task(partition);
     JsonNode order = MergingReader.order(task);
     return order.isMissingNode()
-        ? new RowReader(new ScanTaskReader(task, readSchema, hadoopConf))
+        ? RowReader.of(task, readSchema, hadoopConf)
         : new MergingReader(task, order, readSchema, hadoopConf);
   }
 

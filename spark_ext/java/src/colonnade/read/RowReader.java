@@ -1,20 +1,29 @@
 package colonnade.read;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
  * Returns the rows of batches one by one, where Spark generates no code for columns. Each row is
  * valid until the next one.
  */
-final class RowReader implements PartitionReader<InternalRow> {
+public final class RowReader implements PartitionReader<InternalRow> {
   private final PartitionReader<ColumnarBatch> batches;
   private final BatchRow row = new BatchRow();
 
   RowReader(PartitionReader<ColumnarBatch> batches) {
     this.batches = batches;
+  }
+
+  /** Creates a reader of the rows of a task, RowSet by RowSet. */
+  public static RowReader of(
+      JsonNode task, StructType readSchema, Map<String, String> hadoopConf) {
+    return new RowReader(new ScanTaskReader(task, readSchema, hadoopConf));
   }
 
   @Override

@@ -36,7 +36,7 @@ record TaskColumns(
     for (StructField each : readSchema.fields()) {
       TableField field = TableField.find(each.name(), schema);
       if (field == null) {
-        MetadataColumn column = MetadataColumn.of(each);
+        MetadataColumn column = MetadataColumn.of(each, task.path("change"));
         metadata.add(column);
         vectors.add(column.vector());
         continue;
