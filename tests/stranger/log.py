@@ -63,6 +63,7 @@ class Table:
     next_rowset: int = 0
     statics_of: str | None = None
     lifetimes: Json | None = None
+    key: list[int] = field(default_factory=list)
     range_tombstones: list[Json] = field(default_factory=list)
     rowsets: dict[int, RowSet] = field(default_factory=dict)
     rules: set[str] = field(default_factory=set)
@@ -141,6 +142,7 @@ class State:
         """Add an empty table, from `create_table` or from its record in a root."""
         table = Table(number, "", stated["table_schema"]["fields"], epoch)
         table.statics_of, table.lifetimes = stated.get("statics_of"), stated.get("lifetimes")
+        table.key = stated.get("primary_key", [])
         stated = stated | stated.get("writer", {})
         table.rules = {key for key in stated if stated[key] and key not in PLAIN}
         self.tables[number] = table
@@ -193,9 +195,10 @@ class State:
                         del table.rowsets[table.next_rowset - 1]
             case "restore":
                 table.fields = op.get("table_schema", {"fields": table.fields})["fields"]
-                table.range_tombstones = []
+                table.range_tombstones, table.key = [], op.get("primary_key", table.key)
                 table.rules.add("restore")
             case other if other not in PLAIN:
+                table.key = op["columns"] if other == "set_primary_key" else table.key
                 table.rules.add(other)
 
 
