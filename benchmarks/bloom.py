@@ -61,11 +61,12 @@ class Shelf:
 
     def stretches(self, key: int) -> Iterator[pa.RecordBatch]:
         """Return the stretches between two cuts that are read for a key."""
-        keep = partial(prune, bind(col(KEY) == key, self.schema))
+        may_match = partial(prune, bind(col(KEY) == key, self.schema))
         wanted = [self.schema.field(KEY).id]
         for entry in self.entries:
             reader = RowSetReader(self.store, View.written(""), as_written(entry))
-            for _, batch in reader.read(self.schema.fields, keep=keep, keep_columns=wanted):
+            found = reader.read(self.schema.fields, may_match=may_match, pruning_columns=wanted)
+            for _, batch in found:
                 yield batch
 
     def look_up(self, keys: Sequence[int]) -> int:

@@ -229,14 +229,14 @@ def contents(log: Log | LogReader, snapshot: Snapshot) -> dict[str, object]:
 def holds(value: int, column: int = 1) -> BoundsFilter:
     """Keeps what may contain `value`."""
 
-    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
         found = bounds.columns.get(column)
         if found is None:
             return np.ones(len(bounds.rows), bool)
         low, high = found.low.astype(object), found.high.astype(object)
         return ~found.known | np.asarray((low <= value) & (high >= value), bool)
 
-    return keep
+    return may_match
 
 
 def append_many(root: str, seed: int, results: SimpleQueue[list[str]]) -> None:

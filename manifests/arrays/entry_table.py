@@ -33,11 +33,11 @@ class EntryTable(Sequence[LiveRowSet]):
     """Stored bytes."""
 
     def __init__(
-        self, parts: Sequence[Entries], keep: BoundsFilter | None = None, which: Which = "all"
+        self, parts: Sequence[Entries], may_match: BoundsFilter | None = None, which: Which = "all"
     ) -> None:
-        """Prune `parts` with `keep`, and order the remaining RowSets by id."""
+        """Prune `parts` with `may_match`, and order the remaining RowSets by id."""
         self._parts: tuple[Entries, ...] = tuple(parts)
-        self._chosen = [_chosen(part, _kept(part, keep), which) for part in parts]
+        self._chosen = [_chosen(part, _kept(part, may_match), which) for part in parts]
         ids = _join([part.ids[rows] for part, rows in zip(parts, self._chosen, strict=True)])
         self._order = np.argsort(ids, kind="stable")
         self.ids = ids[self._order]
@@ -111,10 +111,10 @@ class EntryTable(Sequence[LiveRowSet]):
         return [rowset for rowset in rowsets if rowset is not None]
 
 
-def _kept(part: Entries, keep: BoundsFilter | None) -> Integers:
-    if keep is None or not len(part.ids):
+def _kept(part: Entries, may_match: BoundsFilter | None) -> Integers:
+    if may_match is None or not len(part.ids):
         return np.arange(len(part.ids))
-    return np.flatnonzero(keep(part.bounds()))
+    return np.flatnonzero(may_match(part.bounds()))
 
 
 def _chosen(part: Entries, rowsets: Integers, which: Which) -> Integers:

@@ -44,13 +44,14 @@ class DeletedRows:
 class TableRead:
     """The rows of a table that a statement has read, or overwrites.
 
-    They are the rows that `keep` selects by their bounds; None means all rows. `columns` are the
-    ids of the columns that were read; None means all columns. If a concurrent writer has added such
-    a row since, that is a conflict in a `serializable` table, and with `overwrites` in every table.
+    They are the rows that `may_match` selects by their bounds; None means all rows. `columns` are
+    the ids of the columns that were read; None means all columns. If a concurrent writer has added
+    such a row since, that is a conflict in a `serializable` table, and with `overwrites` in every
+    table.
     """
 
     table: str
-    keep: BoundsFilter | None = None
+    may_match: BoundsFilter | None = None
     columns: frozenset[int] | None = None
     overwrites: bool = False
 

@@ -74,10 +74,10 @@ class StatementLog:
         """Return the log for a statement that also sees what has expired."""
         return replace(self, shows_expired=True)
 
-    def view(self, table: TableState, keep: BoundsFilter | None = None) -> View:
-        """Return what the statement sees of the RowSets of its table that `keep` selects.
+    def view(self, table: TableState, may_match: BoundsFilter | None = None) -> View:
+        """Return what the statement sees of the RowSets of its table that `may_match` selects.
 
         Costs and raises as `LiveRowSets.view`.
         """
         assert table.lifetimes is None or self.time is not None, "The statement has no time."
-        return self.plain.rowsets.view(table, keep, self.now_ms)
+        return self.plain.rowsets.view(table, may_match, self.now_ms)

@@ -35,25 +35,25 @@ class LiveRowSets:
         self._follower = follower
 
     def read(
-        self, table: TableState, keep: BoundsFilter | None = None, which: Which = "live"
+        self, table: TableState, may_match: BoundsFilter | None = None, which: Which = "live"
     ) -> list[LiveRowSet]:
-        """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
+        """Return the live RowSets of a table that `may_match` selects (None: all), ordered by id.
 
         RowSets of tombstones have no live rows, and are left out unless `which` says otherwise.
 
-        `keep` is applied to segments first, and only selected ones are read: one GET each, side by
-        side. Reads nothing if the table has no segments. A million RowSets take seconds to make
-        into objects; use `read_entries` for them.
+        `may_match` is applied to segments first, and only selected ones are read: one GET each,
+        side by side. Reads nothing if the table has no segments. A million RowSets take seconds to
+        make into objects; use `read_entries` for them.
         """
-        return self.read_entries(table, keep, which=which).to_list()
+        return self.read_entries(table, may_match, which=which).to_list()
 
-    def view(self, table: TableState, keep: BoundsFilter | None, now_ms: int | None) -> View:
-        """Return what a reader sees at a time of the RowSets that `keep` selects (`view_of`).
+    def view(self, table: TableState, may_match: BoundsFilter | None, now_ms: int | None) -> View:
+        """Return what a reader sees at a time of the RowSets that `may_match` selects (`view_of`).
 
         The time is in ms since 1970 UTC; None shows what has expired. Statements have their time
         in a `StatementLog`. Costs as `read`, and as `with_lookups`.
         """
-        rowsets = self.read(table, keep)
+        rowsets = self.read(table, may_match)
         return self.with_lookups(table, view_of(table, rowsets, now_ms))
 
     def with_lookups(self, table: TableState, view: View) -> View:
@@ -78,7 +78,7 @@ class LiveRowSets:
     def read_entries(
         self,
         table: TableState,
-        keep: BoundsFilter | None = None,
+        may_match: BoundsFilter | None = None,
         ids: Collection[int] | None = None,
         which: Which = "live",
     ) -> EntryTable:
@@ -86,12 +86,12 @@ class LiveRowSets:
         these ids.
         """
         try:
-            return self._read_entries(table, keep, ids, which)
+            return self._read_entries(table, may_match, ids, which)
         except UNUSABLE as error:
             again = self._read_again(table, error)
             if again.rowsets.segments == table.rowsets.segments:
                 raise
-            return self._read_entries(again, keep, ids, which)
+            return self._read_entries(again, may_match, ids, which)
 
     def _read_again(self, table: TableState, error: ColonnadeError) -> TableState:
         """Return a table whose segments cannot be read, from the log, or raise the error.
@@ -114,7 +114,7 @@ class LiveRowSets:
     def _read_entries(
         self,
         table: TableState,
-        keep: BoundsFilter | None,
+        may_match: BoundsFilter | None,
         ids: Collection[int] | None,
         which: Which,
     ) -> EntryTable:
@@ -122,8 +122,8 @@ class LiveRowSets:
         refs = rowsets.segments
         if ids is not None:
             refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
-        if keep is not None and refs:
-            wanted = keep(_segment_bounds(table))
+        if may_match is not None and refs:
+            wanted = may_match(_segment_bounds(table))
             replaced = [rowset for rowset, later in rowsets.amended.items() if later.replaced]
             refs = tuple(
                 ref
@@ -142,7 +142,7 @@ class LiveRowSets:
         parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
         if rowsets.added:
             parts.append(AddedEntries(table))
-        return EntryTable(parts, keep, which)
+        return EntryTable(parts, may_match, which)
 
 
 def _segment_bounds(table: TableState) -> BoundsTable:

@@ -210,7 +210,7 @@ class _Span:
         """
         ids = self.touched.rowsets | self._newly_hidden(reader)
         if keys is not None:
-            ids |= {each.id for each in reader.rowsets.read(self.after, keys.keep)}
+            ids |= {each.id for each in reader.rowsets.read(self.after, keys.may_match)}
         views = []
         for table in (self.before, self.after):
             if table is None:
@@ -229,11 +229,11 @@ class _Span:
         if not regions:
             return set()
 
-        def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+        def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
             some, _ = meets_each(regions, bounds)
             return np.asarray(some.any(axis=0))
 
-        return {each.id for each in reader.rowsets.read(self.after, keep)}
+        return {each.id for each in reader.rowsets.read(self.after, may_match)}
 
 
 class _Compared:

@@ -49,7 +49,7 @@ class Candidates:
             return _equal_rows(column, self.values)
         return _matching(found, self.numbers)
 
-    def keep(self, bounds: Bounds) -> NDArray[np.bool_]:
+    def may_match(self, bounds: Bounds) -> NDArray[np.bool_]:
         """Return a mask of the things whose bounds allow one of the values."""
         numbers = self.numbers
         low, high = _as_int64(bounds.low), _as_int64(bounds.high)

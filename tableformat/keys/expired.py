@@ -20,14 +20,14 @@ from colonnade.tableformat.scan.plan import cut_rows
 
 
 def stored_view(
-    log: StatementLog, table: TableState, keep: BoundsFilter | None
+    log: StatementLog, table: TableState, may_match: BoundsFilter | None
 ) -> tuple[View, list[LiveRowSet]]:
-    """Return a view of the RowSets that `keep` selects, and the RowSets of tombstones.
+    """Return a view of the RowSets that `may_match` selects, and the RowSets of tombstones.
 
     The view shows the rows that have expired at a time, and their expired values as NULL. None as
     the time means that nothing has expired. Raises the errors of `LiveRowSets.read`.
     """
-    found = log.plain.rowsets.read(table, keep, which="all")
+    found = log.plain.rowsets.read(table, may_match, which="all")
     live = [each for each in found if not each.has_tombstones]
     return view_of_values(table, live, log.now_ms), [each for each in found if each.has_tombstones]
 

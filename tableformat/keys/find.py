@@ -101,7 +101,7 @@ def _all_keys(
     whole, is_small = ((0, rowset.entry.rows),), rowset.entry.rows <= _SMALL_ROWS
     if keys.is_listed and not is_small:
         return None
-    if not is_small and reader.matching_ranges(keys.fields, whole, keys.keep) != whole:
+    if not is_small and reader.matching_ranges(keys.fields, whole, keys.may_match) != whole:
         return None
     known = None if keys.ordered is None else read_all_keys(reader, rowset, keys.fields)
     if known is None and is_small:
@@ -134,4 +134,4 @@ def read_keys(
 
 def _read(reader: RowSetReader, keys: KeySet) -> Iterator[tuple[int, pa.RecordBatch]]:
     ids = [field.id for field in keys.fields]
-    return reader.read(keys.fields, keep=keys.keep, keep_columns=ids)
+    return reader.read(keys.fields, may_match=keys.may_match, pruning_columns=ids)

@@ -203,9 +203,9 @@ class WrittenKeys:
                 near[part].append(rowset)
         yield from zip(self._read(near), near.values(), strict=True)
 
-    def keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(self, bounds: BoundsTable) -> NDArray[np.bool_]:
         """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
-        return self._held.keys.keep(bounds) if self._parts == 1 else prune(self._range, bounds)
+        return self._held.keys.may_match(bounds) if self._parts == 1 else prune(self._range, bounds)
 
     @property
     def surely_differ(self) -> bool:

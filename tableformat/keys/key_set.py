@@ -104,13 +104,13 @@ class KeySet:
             for field, distinct in zip(self.fields, self.values, strict=True)
         )
 
-    def keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(self, bounds: BoundsTable) -> NDArray[np.bool_]:
         """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
         if not len(self.values[0]):
             return np.zeros(len(bounds.rows), np.bool_)
         kept = prune(self._bound, bounds)
         column = bounds.columns.get(self.fields[self._widest].id)
-        return kept if column is None else kept & self._candidates.keep(column)
+        return kept if column is None else kept & self._candidates.may_match(column)
 
     @once
     def ordered(self) -> tuple[tuple[NDArray[np.int64], ...], NDArray[np.int64]] | None:

@@ -93,7 +93,7 @@ class OpenRowSets:
         reader, deleted = self._open(store, view, rowset)
         ids = [field.id for field in keys.fields]
         parts: list[tuple[int, Numbers, Numbers, pa.RecordBatch]] = []
-        for first, batch in reader.read(keys.fields, keep=keys.keep, keep_columns=ids):
+        for first, batch in reader.read(keys.fields, may_match=keys.may_match, pruning_columns=ids):
             maybe = keys.candidates(batch)
             if len(maybe):
                 stretch = (first, first + batch.num_rows)

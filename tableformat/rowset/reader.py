@@ -31,8 +31,8 @@ class RowSetReader(StoredReader):
         self,
         columns: Sequence[SchemaField],
         ranges: Sequence[tuple[int, int]] | None = None,
-        keep: BoundsFilter | None = None,
-        keep_columns: Collection[int] = (),
+        may_match: BoundsFilter | None = None,
+        pruning_columns: Collection[int] = (),
         window_bytes: int | None = None,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch, as `StoredReader.read` says.
@@ -41,7 +41,7 @@ class RowSetReader(StoredReader):
         """
         statics = StaticColumns(self.store, self._statics, self._rowset, columns)
         read = (*columns, *statics.added)
-        for first, batch in super().read(read, ranges, keep, keep_columns, window_bytes):
+        for first, batch in super().read(read, ranges, may_match, pruning_columns, window_bytes):
             yield first, statics.apply(batch)
 
 

@@ -44,19 +44,19 @@ def live_batches(
     `window_bytes` is as in `RowSetReader.read`. `returned` names the columns of the batches (None:
     all `fields`); the predicate may need further fields. Raises CorruptionError, StoreError.
     """
-    keep = None if predicate is None else partial(prune, predicate)
-    keep_columns = frozenset[int]() if predicate is None else predicate.column_ids
+    may_match = None if predicate is None else partial(prune, predicate)
+    pruning_columns = frozenset[int]() if predicate is None else predicate.column_ids
     ranges, deleted = opened.scan.ranges, opened.deleted
     if not view.is_counted(opened.scan.rowset):
-        if keep is not None:
-            pruned = [each for each in fields if each.id in keep_columns]
-            ranges = opened.reader.matching_ranges(pruned, ranges, keep)
+        if may_match is not None:
+            pruned = [each for each in fields if each.id in pruning_columns]
+            ranges = opened.reader.matching_ranges(pruned, ranges, may_match)
         deleted = with_hidden_rows(opened.reader, view, opened.scan.rowset, deleted, ranges)
     batches = opened.reader.read(
         fields,
         ranges=_live_ranges(opened.reader, ranges, deleted),
-        keep=keep,
-        keep_columns=keep_columns,
+        may_match=may_match,
+        pruning_columns=pruning_columns,
         window_bytes=window_bytes,
     )
     for first_row, batch in batches:

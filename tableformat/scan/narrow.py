@@ -23,11 +23,11 @@ def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
     if predicate is None or not plan.view.rowsets:
         return plan
     columns = [plan.view.columns.by_id(column) for column in predicate.column_ids]
-    keep = partial(prune, predicate)
+    may_match = partial(prune, predicate)
 
     def narrowed(scan: RowSetScan) -> RowSetScan:
         reader = RowSetReader(store, plan.view, scan.rowset)
-        ranges = reader.matching_ranges(columns, scan.ranges, keep)
+        ranges = reader.matching_ranges(columns, scan.ranges, may_match)
         return replace(scan, ranges=ranges)
 
     found = side_by_side([partial(narrowed, scan) for scan in plan.rowsets], len(plan.rowsets))

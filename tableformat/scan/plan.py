@@ -161,13 +161,13 @@ def rowset_filter(table: TableState, predicate: Predicate | None) -> BoundsFilte
     bound = bind(predicate, table.schema)
     test = partition_test(bound, table)
 
-    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
         found = prune(bound, without_expired_bounds(table, bounds))
         if test is not None and bounds.partitions is not None:
             found &= bounds.partitions.where(test)
         return found
 
-    return keep
+    return may_match
 
 
 def plan_scan(

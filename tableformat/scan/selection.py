@@ -107,8 +107,8 @@ def stored_matches(
     found = BitMap()
     batches = RowSetReader(store, view, rowset).read(
         fields,
-        keep=partial(prune, predicate),
-        keep_columns=predicate.column_ids,
+        may_match=partial(prune, predicate),
+        pruning_columns=predicate.column_ids,
     )
     for first_row, batch in batches:
         mask = evaluate(predicate, batch).fill_null(False).to_numpy(zero_copy_only=False)

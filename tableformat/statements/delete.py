@@ -47,7 +47,7 @@ def find_rows(
     The commit needs the second value: in a serializable table, rows that a concurrent writer adds
     to what was read are a conflict. Raises the errors of `evaluate_delete`.
     """
-    keep = rowset_filter(table, where)
+    may_match = rowset_filter(table, where)
     chosen = by_partitions(log.plain, table, where)
     view = log.view(table, rowset_filter(table, chosen))
     found = select_rows(log.store, view, chosen)
@@ -55,4 +55,4 @@ def find_rows(
         DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count
     ]
     columns = frozenset[int]() if where is None else bind(where, table.schema).column_ids
-    return deleted, TableRead(table.id, keep, columns)
+    return deleted, TableRead(table.id, may_match, columns)

@@ -159,9 +159,9 @@ def written_partitions(
     of the partition fields in RowSets of an earlier layout. Raises CorruptionError, StoreError.
     """
     wanted = frozenset(entry.partition or () for entry in added)
-    keep = _may_be_overwritten(table, wanted)
+    may_match = _may_be_overwritten(table, wanted)
     deleted = []
-    view = log.view(table, keep) if added else View.stored(table)
+    view = log.view(table, may_match) if added else View.stored(table)
     for rowset in view.rowsets:
         rows = _overwritten_rows(log.store, table, view, rowset, wanted)
         if rows is None or rows:
@@ -172,7 +172,7 @@ def written_partitions(
         table,
         deleted,
         added,
-        reads=(TableRead(table.id, keep, columns, overwrites=True),),
+        reads=(TableRead(table.id, may_match, columns, overwrites=True),),
         inserted=sum(entry.rows for entry in added),
         parameters=parameters,
     )
@@ -185,12 +185,12 @@ def _may_be_overwritten(table: TableState, wanted: frozenset[PartitionValues]) -
     """
     layout = table.partition_layout_id
 
-    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
         if bounds.partitions is None:
             return np.ones(len(bounds.rows), np.bool_)
         return bounds.partitions.where(lambda key: key[0] != layout or key[1] in wanted)
 
-    return keep
+    return may_match
 
 
 def _overwritten_rows(

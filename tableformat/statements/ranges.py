@@ -49,10 +49,10 @@ def evaluate_range(
     """
     if not is_range(table, where):
         return None
-    bound, keep = bind(where, table.schema), rowset_filter(table, where)
+    bound, may_match = bind(where, table.schema), rowset_filter(table, where)
     regions = exact_regions(bound, table.schema)
     assert regions is not None
-    rowsets = view_of(table, log.plain.rowsets.read(table, keep), None).rowsets
+    rowsets = view_of(table, log.plain.rowsets.read(table, may_match), None).rowsets
     inside, edges = _divide(rowsets, regions, table)
     if not edges and not _hides_more(log, table, inside):
         return None
@@ -61,7 +61,7 @@ def evaluate_range(
         (AddRangeTombstone(table=table.id, regions=regions),) if edges else (),
         tuple(DeletedRows(table.id, each, "delete", None) for each in inside),
         # A tombstone also deletes the rows that concurrent writers add to its regions.
-        reads=() if edges else (TableRead(table.id, keep, bound.column_ids),),
+        reads=() if edges else (TableRead(table.id, may_match, bound.column_ids),),
         counts=RowCounts(
             rows_deleted=None, rowsets_touched=len(inside), ranges_deleted=len(regions)
         ),

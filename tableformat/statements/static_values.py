@@ -191,8 +191,8 @@ def _unchanged(
     key = key_fields(table.partition_key, table.schema)
     schema = TableSchema(fields=key)
     wanted = KeySet.of(rows.select(schema.names), schema, repeated=True)
-    held = Statics(key, log.view(statics, wanted.keep))
-    known = read_values(log.store, held, columns, wanted.keep)
+    held = Statics(key, log.view(statics, wanted.may_match))
+    known = read_values(log.store, held, columns, wanted.may_match)
     keys = [rows[each.name].combine_chunks() for each in key]
     unchanged = np.ones(rows.num_rows, np.bool_)
     for column, there in zip(columns, known.of_keys(keys), strict=True):

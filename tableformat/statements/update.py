@@ -90,7 +90,7 @@ def evaluate_update(
     at fault, or a constraint that does not hold or that only Spark can evaluate. Raises
     CorruptionError, StoreError.
     """
-    keep = rowset_filter(table, where)
+    may_match = rowset_filter(table, where)
     met = by_partitions(log.plain, table, where)
     view = log.view(table, rowset_filter(table, met))
     chosen = [each for each in select_rows(log.store, view, met) if each.count]
@@ -107,7 +107,7 @@ def evaluate_update(
         replaced=added.replaced,
         replaced_rows=sum(each.count for each in chosen) - added.moved_count,
         origins=added.origins,
-        reads=(TableRead(table.id, keep, read), *static_reads(table, read)),
+        reads=(TableRead(table.id, may_match, read), *static_reads(table, read)),
         parameters={} if text is None else {"where": text},
     )
     if chosen and any(each.id in values.values for each in statics):

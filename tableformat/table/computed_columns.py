@@ -161,14 +161,14 @@ class ColumnWork:
         now_ms = StatementLog.begin(log, base, table, job.time).now_ms
         values = replace(column, rules=rules)
         writer = computed.ComputedWriter(table, now_ms, values, self.where, place, options)
-        keep = rowset_filter(table, self.where)
+        may_match = rowset_filter(table, self.where)
         plan = fills.FillPlan(
             self.operation,
             table,
             target,
             self.new is not None,
             writer.sources,
-            keep,
+            may_match,
             of_all_rows=self.where is None,
         )
         fill = fills.Fill(log, plan, writer.write)

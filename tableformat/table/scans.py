@@ -83,8 +83,8 @@ def _refresh_and_open(
         # The state may be old. Without its columns or objects, nothing is opened ahead.
         with suppress(ColonnadeError):
             chosen = by_partitions(log, last, predicate)
-            keep, now = rowset_filter(last, chosen), log.reader.query_ms(seen)
-            view = log.rowsets.view(last, keep, now)
+            may_match, now = rowset_filter(last, chosen), log.reader.query_ms(seen)
+            view = log.rowsets.view(last, may_match, now)
             plan = plan_scan(view, seen.epoch, columns, chosen)
             return BegunScan(last, chosen, view, open_ahead(log.store, plan))
         return None

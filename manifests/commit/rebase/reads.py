@@ -56,7 +56,7 @@ def check_reads(
         does = "overwrites" if read.overwrites else "reads"
         happened = f"Rows of table {table.name!r} that the statement {does} changed"
         if (read.overwrites or serializable) and _may_hold(
-            read.keep,
+            read.may_match,
             columns,
             [
                 *(each for each in _added(before, table, theirs, log) if not each.has_tombstones),
@@ -153,13 +153,13 @@ def _took(
         elif isinstance(operation, DropRowSet) and operation.table == table.id:
             ids.update(ids_of(operation.rowsets))
     ids.update(op.rowset for op in _replacements(table, theirs, read.columns))
-    return _may_hold(read.keep, columns, list(log.rowsets.find(table, ids).values()))
+    return _may_hold(read.may_match, columns, list(log.rowsets.find(table, ids).values()))
 
 
 def _may_hold(
-    keep: BoundsFilter | None, columns: TableSchema, rowsets: Sequence[LiveRowSet]
+    may_match: BoundsFilter | None, columns: TableSchema, rowsets: Sequence[LiveRowSet]
 ) -> bool:
-    if not rowsets or keep is None:
+    if not rowsets or may_match is None:
         return bool(rowsets)
     entries = [rowset.entry for rowset in rowsets]
     bounds = bounds_table(
@@ -169,4 +169,4 @@ def _may_hold(
         lambda index: f"RowSet {entries[index].object}",
         partitions_of(entries),
     )
-    return bool(keep(bounds).any())
+    return bool(may_match(bounds).any())

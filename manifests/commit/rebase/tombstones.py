@@ -64,7 +64,7 @@ def _reads_any(
         for read in change.reads
         if read.table == table.id and (read.overwrites or is_serializable(base, table))
     ]
-    return any(_may_hold(read.keep, columns, regions) for read in guarded)
+    return any(_may_hold(read.may_match, columns, regions) for read in guarded)
 
 
 def _changes_any(
@@ -78,13 +78,13 @@ def _changes_any(
     changed = list(_changed(change, table, log))
     if not changed:
         return False
-    reads = [read.keep for read in change.reads if read.table == table.id]
+    reads = [read.may_match for read in change.reads if read.table == table.id]
     # A change that states no read may have read, and so may change, any row.
-    asked = [keep for keep in reads if keep is not None] if all(reads) else []
+    asked = [may_match for may_match in reads if may_match is not None] if all(reads) else []
     near = [
         each
         for each in regions
-        if not asked or any(_may_hold(keep, columns, [each]) for keep in asked)
+        if not asked or any(_may_hold(may_match, columns, [each]) for may_match in asked)
     ]
     bounds = bounds_table(
         [rowset.entry.statistics for rowset in changed],
@@ -106,9 +106,11 @@ def _changed(change: Change, table: TableState, log: LogReader) -> Iterator[Live
     yield from log.rowsets.find(table, replaced).values()
 
 
-def _may_hold(keep: BoundsFilter | None, columns: TableSchema, regions: Sequence[Region]) -> bool:
+def _may_hold(
+    may_match: BoundsFilter | None, columns: TableSchema, regions: Sequence[Region]
+) -> bool:
     """Return whether a predicate may select a row of a region."""
-    if keep is None:
+    if may_match is None:
         return True
     bounds: BoundsTable = bounds_table(
         [_statistics(each) for each in regions],
@@ -116,7 +118,7 @@ def _may_hold(keep: BoundsFilter | None, columns: TableSchema, regions: Sequence
         columns,
         lambda index: f"range {index}",
     )
-    return bool(keep(bounds).any())
+    return bool(may_match(bounds).any())
 
 
 def _statistics(region: Region) -> dict[int, ColumnStatistics]:

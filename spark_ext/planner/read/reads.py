@@ -184,11 +184,11 @@ def _table(view: NamedView) -> TableState:
     return with_columns_of(table, other)
 
 
-def _view(named: NamedView, keep: BoundsFilter | None) -> View:
-    """Return a view of the RowSets that `keep` selects, with all stored rows at `values_at`."""
+def _view(named: NamedView, may_match: BoundsFilter | None) -> View:
+    """Return a view of the RowSets that may match, with all stored rows at `values_at`."""
     table = SNAPSHOTS.seen(named)[1]
     log = Log(open_store(place_of(named)))
-    rowsets = _rowsets(named, log, table, keep)
+    rowsets = _rowsets(named, log, table, may_match)
     if named.values_at is None:
         view = view_of(table, rowsets, named.now)
     else:
@@ -197,11 +197,11 @@ def _view(named: NamedView, keep: BoundsFilter | None) -> View:
 
 
 def _rowsets(
-    named: NamedView, log: Log, table: TableState, keep: BoundsFilter | None
+    named: NamedView, log: Log, table: TableState, may_match: BoundsFilter | None
 ) -> list[LiveRowSet]:
-    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
-    if keep is not None or is_state(named.epoch):
-        return log.rowsets.read(table, keep)
+    """Return the RowSets that may match; the full list is cached, since reading it is slow."""
+    if may_match is not None or is_state(named.epoch):
+        return log.rowsets.read(table, may_match)
     key = (place_of(named), named.database, table.id, table.changed_epoch)
     if (found := _all_rowsets.get(key)) is None:
         found = log.rowsets.read(table)

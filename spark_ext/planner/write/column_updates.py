@@ -71,7 +71,7 @@ class _Update(NamedTuple):
     log: Log
     table: TableState
     fields: tuple[SchemaField, ...]
-    keep: BoundsFilter | None
+    may_match: BoundsFilter | None
     now_ms: int | None
     least: int
 
@@ -93,12 +93,12 @@ class _Update(NamedTuple):
             return None
         filters = asked.filters
         where = None if filters is None else predicate_of(filters, table.schema)
-        keep = rowset_filter(table, where)
-        return cls(job, log, table, fields, keep, asked.seen.now, _least(asked))
+        may_match = rowset_filter(table, where)
+        return cls(job, log, table, fields, may_match, asked.seen.now, _least(asked))
 
     def view(self) -> View:
         """Return a view of the RowSets that may have changed rows."""
-        return self.log.rowsets.view(self.table, self.keep, self.now_ms)
+        return self.log.rowsets.view(self.table, self.may_match, self.now_ms)
 
     def pays(self, moved: int) -> bool:
         """Return whether it may be faster to replace columns than to move rows of some bytes."""

@@ -111,8 +111,8 @@ def commit_overwrite(request: CommitOverwrite) -> Committed:
     entries, statics = entries_of(written), statics_of(written)
 
     def overwritten(log: StatementLog, table: TableState) -> Statement:
-        keep = rowset_filter(table, predicate_of(request.filters, table.schema))
-        read = TableRead(table.id, keep, overwrites=True)
+        may_match = rowset_filter(table, predicate_of(request.filters, table.schema))
+        read = TableRead(table.id, may_match, overwrites=True)
         statement = found_overwrite(log, table, found, entries, read, job.parameters)
         return inserting(_with_statics(statement, table), job.settings)
 

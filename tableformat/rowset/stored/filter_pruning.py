@@ -32,10 +32,10 @@ def prune_by_filters(
     columns: Sequence[ColumnBlocks],
     cuts: NDArray[np.int64],
     bounds: BoundsTable,
-    keep: BoundsFilter,
+    may_match: BoundsFilter,
     damaged: Damaged,
 ) -> Mask:
-    """Return which stretches `keep` keeps once it may ask the Bloom filters of their blocks.
+    """Return which stretches `may_match` keeps once it may ask the Bloom filters of their blocks.
 
     Reads filters only of columns in the filter, and only of stretches that filters could rule out.
     `damaged` raises the error for a damaged filter of a column. Raises CorruptionError, StoreError.
@@ -46,12 +46,12 @@ def prune_by_filters(
     if not filtered:
         return np.ones(len(cuts), np.bool_)
     nothing = {each.wanted.id: _holds_nothing for each in filtered}
-    kept = keep(replace(bounds, members=nothing))
+    kept = may_match(replace(bounds, members=nothing))
     for part in _windows(np.flatnonzero(~kept), cuts, filtered):
         members = {
             each.wanted.id: _Filters(each, cuts[part], damaged).may_hold for each in filtered
         }
-        kept[part] = keep(replace(bounds.take(part), members=members))
+        kept[part] = may_match(replace(bounds.take(part), members=members))
     return kept
 
 

@@ -43,9 +43,9 @@ class Masks:
         fields = [batch.schema.field(at) for at in range(len(arrays))]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, batch.schema.metadata))
 
-    def open_keep(self, keep: BoundsFilter) -> BoundsFilter:
-        """Return `keep` for stored bounds, which do not count the NULLs of masked values."""
+    def with_open_nulls(self, may_match: BoundsFilter) -> BoundsFilter:
+        """Return `may_match` for stored bounds, which do not count the NULLs of masked values."""
         ids = [self._columns[at].id for at, _ in self._masks]
         if not ids:
-            return keep
-        return lambda bounds: keep(bounds.with_open_nulls(ids))
+            return may_match
+        return lambda bounds: may_match(bounds.with_open_nulls(ids))

@@ -76,15 +76,15 @@ class StoredReader:
         self,
         columns: Sequence[SchemaField],
         ranges: Sequence[tuple[int, int]] | None = None,
-        keep: BoundsFilter | None = None,
-        keep_columns: Collection[int] = (),
+        may_match: BoundsFilter | None = None,
+        pruning_columns: Collection[int] = (),
         window_bytes: int | None = None,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch between two cuts, in row order.
 
         `ranges` are ascending (first, end) rows that begin and end at cuts; None means all rows.
-        `keep` chooses the stretches that can matter, from the bounds of the columns in
-        `keep_columns`. It then chooses among these once more, with their Bloom filters. A column
+        `may_match` chooses the stretches that can matter, from the bounds of the columns in
+        `pruning_columns`. It then chooses among these once more, with their Bloom filters. A column
         that the RowSet does not have gets the values that `adapt.py` says. Holds one batch and a
         read-ahead of about `window_bytes`; None means 8 MiB, and 32 MiB behind a network, where it
         holds two read-aheads.
@@ -97,11 +97,11 @@ class StoredReader:
         layout = [column_of(column) for column in read]
         blocks = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
-        if keep is not None and len(chosen):
+        if may_match is not None and len(chosen):
             # Bounds of a column that is elsewhere are unknown.
             known = {each.id for each in columns if not each.static}
-            wanted = [each for each in layout if each.id in keep_columns and each.id in known]
-            chosen = self._kept_cuts(chosen, masks.open_keep(keep), wanted, blocks)
+            wanted = [each for each in layout if each.id in pruning_columns and each.id in known]
+            chosen = self._kept_cuts(chosen, masks.with_open_nulls(may_match), wanted, blocks)
         for stretch in self._stretches(chosen, blocks, window_bytes or self._window(_WINDOW_BYTES)):
             if not columns:
                 yield stretch.first_row, _rows_alone(stretch.rows)
@@ -127,9 +127,12 @@ class StoredReader:
         return self.stretches(ranges), bounds
 
     def matching_ranges(
-        self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]], keep: BoundsFilter
+        self,
+        columns: Sequence[SchemaField],
+        ranges: Sequence[tuple[int, int]],
+        may_match: BoundsFilter,
     ) -> tuple[tuple[int, int], ...]:
-        """Return the parts of `ranges` that `keep` does not rule out by the bounds of `columns`.
+        """Return the parts of `ranges` that may match by the bounds of `columns`.
 
         Ends of parts are cuts. Reads indexes and no block. Raises CorruptionError.
         """
@@ -137,8 +140,8 @@ class StoredReader:
         opened = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
         known = {each.wanted.id: each for each in opened if each is not None}
-        keep = Masks(self._masks, columns).open_keep(keep)
-        kept = chosen[np.flatnonzero(keep(self._bounds(chosen, layout, known)))]
+        may_match = Masks(self._masks, columns).with_open_nulls(may_match)
+        kept = chosen[np.flatnonzero(may_match(self._bounds(chosen, layout, known)))]
         runs = np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1) if len(kept) else []
         return tuple((int(self._cuts[run[0]]), int(self._cuts[run[-1] + 1])) for run in runs)
 
@@ -274,17 +277,17 @@ class StoredReader:
     def _kept_cuts(
         self,
         chosen: NDArray[np.int64],
-        keep: BoundsFilter,
+        may_match: BoundsFilter,
         wanted: Sequence[StoredColumn],
         blocks: Sequence[ColumnBlocks | None],
     ) -> NDArray[np.int64]:
         """Return the stretches that bounds and Bloom filters do not rule out."""
         known = {each.wanted.id: each for each in blocks if each is not None}
         bounds = self._bounds(chosen, wanted, known)
-        kept = np.flatnonzero(keep(bounds))
+        kept = np.flatnonzero(may_match(bounds))
         chosen, bounds = chosen[kept], bounds.take(kept)
         columns = [known[column.id] for column in wanted if column.id in known]
-        return chosen[prune_by_filters(columns, chosen, bounds, keep, self._segments.damaged)]
+        return chosen[prune_by_filters(columns, chosen, bounds, may_match, self._segments.damaged)]
 
     def _bounds(
         self,

@@ -178,13 +178,13 @@ _KEPT = _Kept()
 
 
 def read_values(
-    store: ObjectStore, statics: Statics, columns: Sequence[SchemaField], keep: BoundsFilter
+    store: ObjectStore, statics: Statics, columns: Sequence[SchemaField], may_match: BoundsFilter
 ) -> ValuesByKey:
-    """Return static columns for all partition keys in the blocks that `keep` selects by its bounds.
+    """Return static columns for all partition keys in the blocks that may match by their bounds.
 
     Raises CorruptionError, StoreError.
     """
-    return _loaded(store, statics, statics.view.rowsets, columns, keep)
+    return _loaded(store, statics, statics.view.rowsets, columns, may_match)
 
 
 def keys_near(statics: Statics, rowsets: Sequence[LiveRowSet]) -> Region | None:
@@ -244,8 +244,8 @@ def _between(column: SchemaField, intervals: Sequence[Interval]) -> Region:
 def _read(
     store: ObjectStore, statics: Statics, near: Region | None, columns: Sequence[SchemaField]
 ) -> ValuesByKey:
-    keep = None if near is None else partial(prune, region_predicate(near))
-    return _loaded(store, statics, rowsets_near(statics, near), columns, keep)
+    may_match = None if near is None else partial(prune, region_predicate(near))
+    return _loaded(store, statics, rowsets_near(statics, near), columns, may_match)
 
 
 def _loaded(
@@ -253,7 +253,7 @@ def _loaded(
     statics: Statics,
     rowsets: Sequence[LiveRowSet],
     columns: Sequence[SchemaField],
-    keep: BoundsFilter | None,
+    may_match: BoundsFilter | None,
 ) -> ValuesByKey:
     key, view = statics.key, statics.view
     read = (*key, *columns)
@@ -262,7 +262,7 @@ def _loaded(
     parts = [
         pa.RecordBatch.from_arrays(batch.columns, names=names)
         for rowset in rowsets
-        for batch in _live(store, view, rowset, read, keep, ids)
+        for batch in _live(store, view, rowset, read, may_match, ids)
     ]
     if not parts:
         schema = arrow_schema(TableSchema(fields=tuple(columns)))
@@ -291,12 +291,12 @@ def _live(
     view: View,
     rowset: LiveRowSet,
     columns: Sequence[SchemaField],
-    keep: BoundsFilter | None,
-    keep_columns: Sequence[int],
+    may_match: BoundsFilter | None,
+    pruning_columns: Sequence[int],
 ) -> Iterator[pa.RecordBatch]:
     deleted = read_deleted(store, view, rowset)
     reader = StoredReader(store, view, rowset)
-    for first, batch in reader.read(columns, keep=keep, keep_columns=keep_columns):
+    for first, batch in reader.read(columns, may_match=may_match, pruning_columns=pruning_columns):
         if deleted is None:
             yield batch
         else:

@@ -59,8 +59,8 @@ class FillPlan:
 
     `table` is the state that the fill was planned on, with the column `target`. `is_new` means that
     the fill adds this column. The values are computed from the columns `reads`. Only rows of the
-    RowSets that `keep` selects can get a value; None means all RowSets. `of_all_rows` is False if a
-    condition decides which rows get one.
+    RowSets that `may_match` selects can get a value; None means all RowSets. `of_all_rows` is False
+    if a condition decides which rows get one.
     """
 
     operation: str
@@ -68,7 +68,7 @@ class FillPlan:
     target: SchemaField
     is_new: bool
     reads: tuple[SchemaField, ...]
-    keep: BoundsFilter | None = None
+    may_match: BoundsFilter | None = None
     of_all_rows: bool = True
 
     def fits(self, head: Snapshot) -> bool:
@@ -204,7 +204,7 @@ class Fill:
         return sum(unknown if each is None else each.operation is not None for each in filled)
 
     def _view(self, head: Snapshot) -> View:
-        return self._log.rowsets.view(self._plan.require_table(head), self._plan.keep, None)
+        return self._log.rowsets.view(self._plan.require_table(head), self._plan.may_match, None)
 
     def _key(self, rowset: LiveRowSet) -> tuple[str, ...]:
         """Return the objects that decide the values. Deleted rows do not matter."""

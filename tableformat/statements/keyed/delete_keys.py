@@ -62,14 +62,14 @@ def evaluate_delete_keys(
         )
     sequence = row_sequence(table)
     keys = _deleted_keys(table, data, sequence)
-    view = log.view(table, keys.known.keep)
+    view = log.view(table, keys.known.may_match)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", BitMap(rows))
         for each in find_rows(log.store, view, keys.known)
         if len(rows := keys.dying(log, each))
     ]
     names = ", ".join(field.name for field in keys.key.fields)
-    read = TableRead(table.id, keys.known.keep, keys.columns)
+    read = TableRead(table.id, keys.known.may_match, keys.columns)
     statement = row_statement("delete", table, deleted, reads=(read,), parameters={"keys": names})
     return statement if sequence is None else _remembering(statement, keys, log, table, job_id)
 

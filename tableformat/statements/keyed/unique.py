@@ -190,7 +190,7 @@ class _Comparison:
             # The columns have widened, so their values compare in the wider types.
             self._keys, self._compared = self._keys_as(key), frozenset()
             self._key = key
-        near = self._may_have(table, self._keys.keep) if not first else View.stored(table)
+        near = self._may_have(table, self._keys.may_match) if not first else View.stored(table)
         new = [each for each in near.rowsets if near.shows(each) not in self._compared]
         present = set(map(near.shows, near.rowsets))
         later = ((part, near.of(rowsets)) for part, rowsets in self._keys.near(new))
@@ -210,7 +210,7 @@ class _Comparison:
         if not self._ignores or self._alone:
             return ()
         columns = frozenset(field.id for field in self._key.fields)
-        return (TableRead(self._table.id, self._keys.keep, columns),)
+        return (TableRead(self._table.id, self._keys.may_match, columns),)
 
     def guard(self) -> KeyGuard:
         """Return a guard that fails a commit if a concurrent writer has added one of the keys."""
@@ -237,13 +237,13 @@ class _Comparison:
         """Compare the rows of each part; yield its keys with the RowSets that may have some."""
         for part in self._keys:
             self._compare_new(part)
-            yield part, self._may_have(table, part.keys.keep)
+            yield part, self._may_have(table, part.keys.may_match)
 
-    def _may_have(self, table: TableState, keep: BoundsFilter) -> View:
+    def _may_have(self, table: TableState, may_match: BoundsFilter) -> View:
         """Return the RowSets of a state whose bounds allow some keys, with their expired rows."""
         if self._alone:
             return View.stored(table)
-        return stored_view(self._log, table, keep)[0]
+        return stored_view(self._log, table, may_match)[0]
 
     def _compare_with(
         self, part: KeyPart, table: TableState, found: MatchingRows, gone: FrozenBitMap | None

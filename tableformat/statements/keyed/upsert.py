@@ -201,7 +201,7 @@ class Upsert:
         if self._alone or at_slot:
             return ()
         columns = frozenset(each.id for each in key_schema(self._table).fields)
-        return (TableRead(self._table.id, self._keep, columns),)
+        return (TableRead(self._table.id, self._may_match, columns),)
 
     def guard(self) -> KeyGuard:
         """Return a guard that makes a commit fail if a concurrent writer has added a new key.
@@ -242,7 +242,7 @@ class Upsert:
         if self._alone:
             # Without any other rows, what was deleted before does not matter either.
             return View.stored(table), []
-        return stored_view(self._log, table, part.keys.keep)
+        return stored_view(self._log, table, part.keys.may_match)
 
     def _leave_out_late(
         self, table: TableState, tombstones: Sequence[Sequence[LiveRowSet]]
@@ -358,9 +358,9 @@ class Upsert:
             entry.object: RowOrigins.of(own) for entry, own in zip(written, origins, strict=True)
         }
 
-    def _keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
+    def _may_match(self, bounds: BoundsTable) -> NDArray[np.bool_]:
         """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
         kept = np.zeros(len(bounds.rows), np.bool_)
         for part in self._incoming.parts:
-            kept |= part.keys.keep(bounds)
+            kept |= part.keys.may_match(bounds)
         return kept

@@ -73,7 +73,7 @@ def evaluate_upsert_on(
     deleted: list[DeletedRows] = []
     keys_found: list[NDArray[np.int64]] = []
     origins: list[NDArray[np.int64]] = []
-    for each in find_rows(log.store, log.view(table, keys.keep), keys):
+    for each in find_rows(log.store, log.view(table, keys.may_match), keys):
         deleted.append(DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)))
         keys_found.append(each.keys)
         origins.append(origins_of(each.rowset.id, each.rows))
@@ -97,7 +97,7 @@ def evaluate_upsert_on(
         table,
         deleted,
         added,
-        reads=(TableRead(table.id, keys.keep, frozenset(f.id for f in keys.fields)),),
+        reads=(TableRead(table.id, keys.may_match, frozenset(f.id for f in keys.fields)),),
         keys=(guard_keys(log.store, table, keys.schema, lambda: inserted),),
         origins=sources.found,
         inserted=len(fresh),

@@ -57,12 +57,12 @@ def test_pruned_rowsets_are_left_out_of_everything_but_the_objects(
     parts = divided(rowsets, data)
     asked = iter([[each.id for each in part] for part in parts])
 
-    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
         ids = next(asked)
         assert len(ids) == len(bounds.rows)
         return np.array([each in wanted for each in ids])
 
-    table = EntryTable([block_of(part) for part in parts], keep)
+    table = EntryTable([block_of(part) for part in parts], may_match)
     kept = [each for each in rowsets if each.id in wanted]
     assert table.to_list() == kept
     for column in range(1, 6):

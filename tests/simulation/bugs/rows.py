@@ -114,11 +114,11 @@ _real_follow = OwnCompaction.follow
 def _only_own_layout(table: TableState, wanted: frozenset[PartitionValues]) -> BoundsFilter:
     own = table.partition_layout_id
 
-    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
         assert bounds.partitions is not None
         return bounds.partitions.where(lambda key: key[0] == own and key[1] in wanted)
 
-    return keep
+    return may_match
 
 
 def _as_one_partition(facts: CompactionFacts) -> list[tuple[PartitionKey, CompactionFacts]]:

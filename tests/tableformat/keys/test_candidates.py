@@ -56,7 +56,7 @@ def test_bounds_without_one_of_the_values_are_left_out(values: set[int], lows: l
     low = np.array(lows, np.int64)
     high, nothing = low + 3, np.zeros(len(low), np.int64)
     known = low % 5 != 0
-    kept = Candidates.of(pa.array(list(values), pa.int64())).keep(
+    kept = Candidates.of(pa.array(list(values), pa.int64())).may_match(
         Bounds("i", low, high, known, nothing, nothing)
     )
     if values:
@@ -71,6 +71,6 @@ def test_bounds_may_end_beyond_all_numbers_of_64_bits() -> None:
     low = np.array([-(10**38), 4, 9, -(10**38)], object)
     high = np.array([2, 10**38, 10**38, 10**38], object)
     bounds = Bounds("i", low, high, nothing == 0, nothing, nothing)
-    assert values.keep(bounds).tolist() == [False, True, False, True]
+    assert values.may_match(bounds).tolist() == [False, True, False, True]
     some = Bounds("i", np.array([4, 9, 2, 0]), high, nothing == 0, nothing, nothing)
-    assert values.keep(some).tolist() == [False, False, True, True]
+    assert values.may_match(some).tolist() == [False, False, True, True]

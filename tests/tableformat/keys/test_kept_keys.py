@@ -71,7 +71,7 @@ def _found(table: ArrowTable, asked: pa.Table) -> dict[tuple[Any, ...], tuple[in
     state = table._refresh().tables[table._state.id]
     names = asked.column_names
     keys = KeySet.of(asked, key_columns(names, state.schema))
-    rowsets = table._log.rowsets.read(state, keys.keep)
+    rowsets = table._log.rowsets.read(state, keys.may_match)
     rows = asked.to_pylist()
     places: dict[tuple[Any, ...], tuple[int, int]] = {}
     for each in find_rows(table._log.store, View.stored(state, rowsets), keys):

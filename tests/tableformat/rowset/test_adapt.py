@@ -135,13 +135,15 @@ def test_a_rowset_of_a_narrower_type_is_read_and_pruned_in_the_wider_one(
     pruned = 0
     for condition in conditions(case.wanted, new):
         predicate = bind(parse_predicate(condition), case.after)
-        keep = partial(prune, predicate)
-        found = read(store, case.after, (entry,), keep=keep, keep_columns=predicate.column_ids)
+        may_match = partial(prune, predicate)
+        found = read(
+            store, case.after, (entry,), may_match=may_match, pruning_columns=predicate.column_ids
+        )
         matching = case.wanted.filter(evaluate(predicate, case.wanted).fill_null(False))
         assert set(matching["row"].to_pylist()) <= set(found["row"].to_pylist()), condition
         pruned += found.num_rows < case.wanted.num_rows
         logged = bounds_table([entry.statistics], [entry.rows], case.after, str)
-        assert keep(logged).item() or not matching.num_rows, condition
+        assert may_match(logged).item() or not matching.num_rows, condition
     assert pruned > 2
 
 

@@ -127,8 +127,8 @@ def read(
 ) -> list[tuple[int, pa.RecordBatch]]:
     bound = bind(predicate, schema)
     reader = RowSetReader(store, View.written(""), as_written(entry))
-    keep = partial(prune, bound)
-    return list(reader.read(schema.fields, keep=keep, keep_columns=bound.column_ids))
+    may_match = partial(prune, bound)
+    return list(reader.read(schema.fields, may_match=may_match, pruning_columns=bound.column_ids))
 
 
 def random_lookup(rng: random.Random, types: dict[str, str], rows: list[Row]) -> Predicate:
@@ -168,9 +168,9 @@ def test_pruning_by_filters_loses_no_row() -> None:
         store, entry = written(batch, schema, bloom_columns=frozenset(filtered), **place)
         for _ in range(10):
             bound = bind(random_lookup(rng, types, rows), schema)
-            keep, by_bounds = noting(bound)
+            may_match, by_bounds = noting(bound)
             reader = RowSetReader(store, View.written(""), as_written(entry))
-            found = reader.read(schema.fields, keep=keep, keep_columns=[1, 2])
+            found = reader.read(schema.fields, may_match=may_match, pruning_columns=[1, 2])
             kept = [part for _, part in found]
             expected = matching(bound, [batch])
             assert identical(matching(bound, [batch.slice(0, 0), *kept]), expected), seed
@@ -188,12 +188,12 @@ def noting(bound: BoundPredicate) -> tuple[BoundsFilter, list[int]]:
     """What prunes by a predicate, and how many stretches it kept each time it was asked."""
     counts: list[int] = []
 
-    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+    def may_match(bounds: BoundsTable) -> NDArray[np.bool_]:
         kept = prune(bound, bounds)
         counts.append(int(kept.sum()))
         return kept
 
-    return keep, counts
+    return may_match, counts
 
 
 def matching(bound: BoundPredicate, parts: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -37,13 +37,14 @@ def test_blocks_are_pruned_by_bounds_that_join_the_parts_of_a_cut() -> None:
     (entry,) = write(store, schema, rows, block_rows=100, block_bytes=200, inline_bytes=0)
     seen: list[BoundsTable] = []
 
-    def keep(bounds: BoundsTable) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def may_match(bounds: BoundsTable) -> np.ndarray[Any, np.dtype[np.bool_]]:
         seen.append(bounds)
         return np.asarray(bounds.columns[1].high, np.int64) > 850
 
     reader = RowSetReader(store, View.written("t/"), as_written(entry))
     firsts = [
-        first for first, _ in reader.read(schema.fields, [(300, 1000)], keep, keep_columns=(1,))
+        first
+        for first, _ in reader.read(schema.fields, [(300, 1000)], may_match, pruning_columns=(1,))
     ]
     assert firsts == [800, 900]
     (bounds,) = seen
@@ -67,4 +68,4 @@ def test_a_column_added_later_is_null_and_no_columns_still_count_rows() -> None:
         assert bounds.columns[9].nulls.tolist() == [10, 10, 5]
         return np.zeros(3, np.bool_)
 
-    assert not list(reader.read(later.fields, keep=all_null, keep_columns=[9]))
+    assert not list(reader.read(later.fields, may_match=all_null, pruning_columns=[9]))

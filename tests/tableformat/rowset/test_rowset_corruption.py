@@ -210,10 +210,10 @@ def test_forged_bounds_of_a_lone_block_name_file_and_column(name: str, bound: st
 
     def read() -> list[Any]:
         where = bind(parse_predicate("n > 1 AND s > 'a'"), schema)
-        keep = partial(prune, where)
+        may_match = partial(prune, where)
         return list(
             RowSetReader(store, View.written(""), as_written(entry)).read(
-                schema.fields, None, keep, {1, 2}
+                schema.fields, None, may_match, {1, 2}
             )
         )
 

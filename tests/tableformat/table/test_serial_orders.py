@@ -62,7 +62,7 @@ def _reading_nothing(*given: Any, **named: Any) -> Statement:
 
 
 def _unless_any_row(transaction: ArrowTransaction, read: TableRead) -> None:
-    if read.keep or read.columns is not None:
+    if read.may_match or read.columns is not None:
         transaction._reads.append(read)
 
 

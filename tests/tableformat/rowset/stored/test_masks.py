@@ -142,8 +142,8 @@ def test_a_reader_without_masks_returns_the_batch_itself() -> None:
     schema = make_schema({"a": "long"})
     rows = make_batch(schema, [{"a": 1}])
     assert Masks([], schema.fields).apply(rows) is rows
-    keep = partial(prune, bind(parse_predicate("a = 1"), schema))
-    assert Masks([], schema.fields).open_keep(keep) is keep
+    may_match = partial(prune, bind(parse_predicate("a = 1"), schema))
+    assert Masks([], schema.fields).with_open_nulls(may_match) is may_match
 
 
 @pytest.mark.parametrize(("age_ms", "gone"), [(999, 0), (1000, 40), (10**9, 40)])
@@ -188,7 +188,7 @@ def test_blocks_with_masked_values_are_not_skipped_by_what_they_store(
     [entry] = write(store, schema, rows, block_rows=16, bloom_columns=(a.id,))
     bound = bind(parse_predicate(where), schema)
     reader = reader_of(store, entry, Mask(column=a.id, region=between(at, None, 0)))
-    found = read(reader, [a], keep=partial(prune, bound), keep_columns=[a.id])
+    found = read(reader, [a], may_match=partial(prune, bound), pruning_columns=[a.id])
     ranges = reader.matching_ranges([a], [(0, 64)], partial(prune, bound))
     shown = [None if each % 2 == 0 else each for each in range(64)]
     assert set(found["a"].to_pylist()) >= {each for each in shown if matches(each)}

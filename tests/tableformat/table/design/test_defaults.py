@@ -166,8 +166,8 @@ def test_a_condition_that_the_value_does_not_meet_reads_no_block(tmp_path: Path)
     [rowset, _] = table._log.rowsets.read(table._state)
     reader = RowSetReader(table._log.store, View.written(table._state.prefix), rowset)
     for text, ranges in (("here", ((0, 10),)), ("there", ())):
-        keep = partial(prune, bind(parse_predicate(f"c = '{text}'"), schema))
-        assert reader.matching_ranges(schema.fields, [(0, 10)], keep) == ranges
+        may_match = partial(prune, bind(parse_predicate(f"c = '{text}'"), schema))
+        assert reader.matching_ranges(schema.fields, [(0, 10)], may_match) == ranges
 
 
 def test_rows_that_were_written_before_the_column_and_committed_after_it_have_its_initial_value(
