@@ -16,7 +16,7 @@ class AgreedTime:
 
     What ends by `earliest_ms` has ended, as far as clocks and the log can tell: a step may destroy
     what had expired then. What begins with the step begins at `present_ms`, which is not earlier.
-    Only `manifests.epochs.agreed` makes such a time, so that no step can decide by one clock.
+    Only `manifests.epochs.agreement` makes such a time, so that no step can decide by one clock.
     """
 
     earliest_ms: int

@@ -28,7 +28,7 @@ KNOWN: dict[str, set[str]] = {
     "manifests/log/creation.py": {DATES},
     "manifests/log/log.py": {DATES},
     "manifests/epochs/dating.py": {DATES},
-    "manifests/epochs/agreed.py": {AGREES},
+    "manifests/epochs/agreement.py": {AGREES},
     "manifests/reading/reader.py": {READS},
     "manifests/store/cache/folder.py": {CACHE},
     "manifests/store/cache/store.py": {DATES},
@@ -101,7 +101,7 @@ def test_every_read_of_a_clock_is_known() -> None:
 def test_only_the_agreement_makes_the_time_of_a_step_that_destroys() -> None:
     made = {name for name, calls in _modules().items() if "AgreedTime" in calls}
     imported = {each for each in made if _makes(each, {"AgreedTime"})}
-    assert imported == {"manifests/clock.py", "manifests/epochs/agreed.py"}
+    assert imported == {"manifests/clock.py", "manifests/epochs/agreement.py"}
 
 
 BEGIN = {
@@ -129,7 +129,7 @@ ALL_STORED = {
     "tableformat/statements/keyed/upsert.py": "no row, where the statement overwrites all",
     "tableformat/statements/overwrite.py": "written rows, and no row where it adds none",
     "tableformat/statements/ranges.py": "a deleted range deletes what has expired, too",
-    "tableformat/statements/reported.py": OWN,
+    "tableformat/statements/task_reports.py": OWN,
 }
 """Statements with a view that `StatementLog.view` does not make, and what they read by it."""
 

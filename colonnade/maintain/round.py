@@ -22,7 +22,7 @@ from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.optimize import Choices, plan_table
 from colonnade.tableformat.compaction.purge import purge_table
 from colonnade.tableformat.compaction.schedule import is_due
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -153,7 +153,7 @@ def _planned(log: Log, head: Snapshot, table: TableState) -> Planned:
 
 
 def _plan(log: Log, head: Snapshot, table: TableState) -> CompactionPlan:
-    return plan_table(log, head, table, Chosen())[0]
+    return plan_table(log, head, table, Choices())[0]
 
 
 def _table_round(report: CompactionReport) -> TableRound:

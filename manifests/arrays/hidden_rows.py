@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
-from colonnade.manifests.arrays.expired import expired_regions, expired_values
+from colonnade.manifests.arrays.expired_regions import expired_regions, expired_values
 from colonnade.manifests.arrays.region_bounds import meets, meets_each
 from colonnade.manifests.model.columns.internal import WRITTEN, written_at
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -37,7 +37,7 @@ def view_of(table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int | None
     if not rowsets or not (table.range_tombstones or lives):
         return view
     dated = [_dated(each, lives) for each in rowsets] if lives else rowsets
-    found = _Found(_bounds(table, dated))
+    found = _HiddenParts(_bounds(table, dated))
     if table.range_tombstones:
         _hide_deleted(found, table, rowsets)
     if lives is not None and now_ms is not None:
@@ -67,7 +67,7 @@ def _dated(rowset: LiveRowSet, lives: Lifetimes) -> LiveRowSet:
     return replace(rowset, entry=rowset.entry.model_copy(update={"written_ms": times}))
 
 
-class _Found:
+class _HiddenParts:
     """Which of some RowSets are wholly hidden, and the regions that each of the rest hides."""
 
     def __init__(self, bounds: BoundsTable) -> None:
@@ -113,7 +113,7 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
     return mask.model_copy(update={"region": region})
 
 
-def _hide_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
+def _hide_deleted(found: _HiddenParts, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
     """Hide the rows of range tombstones in the RowSets that have not met them."""
     cleaned = np.array([each.clean_epoch for each in rowsets], np.int64)
     epochs = np.array([one.epoch for one in table.range_tombstones for _ in one.regions], np.int64)

@@ -13,7 +13,7 @@
     followed_head.py                      the newest state that a commit has followed the log to
     next_epoch.py                         the epoch that the change becomes at its slot
     outcome.py                            committed, not committed, or unknown; and the errors
-    landed.py  removals.py                is it in the log already? did a vacuum remove its objects?
+    landed_changes.py  removals.py        is it in the log already? did a vacuum remove its objects?
 
 Spec: docs/spec/epoch-log.md#commit
 """

@@ -20,7 +20,7 @@ from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.followed_head import FollowedHead
-from colonnade.manifests.commit.landed import (
+from colonnade.manifests.commit.landed_changes import (
     UNREADABLE,
     UNTELLING,
     find_added,
@@ -28,12 +28,12 @@ from colonnade.manifests.commit.landed import (
     find_sent,
     read_landed,
 )
-from colonnade.manifests.commit.next_epoch import Made, fold_own, next_epoch
+from colonnade.manifests.commit.next_epoch import NextEpoch, fold_own, next_epoch
 from colonnade.manifests.commit.outcome import (
     Committed,
     NotCommitted,
     Outcome,
-    Sent,
+    SendState,
     SlotFreed,
     Unknown,
     not_sent,
@@ -142,7 +142,7 @@ class Attempt:
         self.change = change
         self.base = base
         self.head = FollowedHead(base, writer.reader.limits.followed_epochs)
-        self.sent = Sent.NOTHING
+        self.sent = SendState.NOTHING
         self._writer = writer
         self._log = writer.reader
         self._store = writer.reader.store
@@ -214,7 +214,7 @@ class Attempt:
         self.carried = self.carried.follow(before, found)
         return False
 
-    def make(self) -> Made:
+    def make(self) -> NextEpoch:
         """Make the epoch with the change, for a slot that was free a moment ago."""
         head = self.head.state
         epoch = next_epoch(self.carried, head, self._writer.clock, self._writer.engine)
@@ -224,9 +224,9 @@ class Attempt:
             # If an epoch was lost after the base, this epoch would get its number. The hint may
             # tell.
             read_hint(self._store)
-        return Made(epoch, data, after)
+        return NextEpoch(epoch, data, after)
 
-    def put(self, made: Made) -> Epoch | None:
+    def put(self, made: NextEpoch) -> Epoch | None:
         """Put the epoch with the change into the next slot.
 
         Returns the epoch with the change that is there: this one, or that of an earlier send. If
@@ -236,7 +236,7 @@ class Attempt:
         epoch = made.epoch
         if epoch.epoch == 1 and check_first(self._store, self.base.blocks) is SlotEnd.FREED:
             raise SlotFreed
-        before, self.sent = self.sent, Sent.OPEN
+        before, self.sent = self.sent, SendState.OPEN
         try:
             found = self._take(epoch, made.data)
         except CommitUnknownError:
@@ -255,7 +255,7 @@ class Attempt:
         if self._is_own(found):
             self.head.add(found)
             return found
-        self.sent, self._next = Sent.LOST, found
+        self.sent, self._next = SendState.LOST, found
         return None
 
     def make_durable(self, done: Epoch) -> None:
@@ -265,7 +265,7 @@ class Attempt:
         The change would then be lost. Cost: one PUT and one GET. Raises as `put`.
         """
         if self._is_own(done):
-            self.sent = Sent.OPEN
+            self.sent = SendState.OPEN
         self._take(done, encode_epoch(done), found=True)
 
     def committed(self, done: Epoch) -> Committed:
@@ -305,7 +305,7 @@ class Attempt:
             error = found
         if isinstance(error, ConflictError):
             return NotCommitted(error)
-        perhaps = self.sent is Sent.OPEN or (misled and self.sent is Sent.LOST)
+        perhaps = self.sent is SendState.OPEN or (misled and self.sent is SendState.LOST)
         if not perhaps and (self.change.fresh or not isinstance(error, UNTELLING)):
             return NotCommitted(error)
         return find_sent(self._log, self.change.transaction, error, self._writer.pause)
@@ -318,7 +318,7 @@ class Attempt:
         """
         change, reason = self.change, removed_base(self.change, self.base)
         refused = NotCommitted(not_sent(reason))
-        if change.fresh and self.sent is Sent.NOTHING:
+        if change.fresh and self.sent is SendState.NOTHING:
             return refused
         unknown = Unknown(perhaps_sent(reason, change.transaction))
         try:
@@ -423,12 +423,12 @@ class Attempt:
         Costs one GET if something was put. Never raises.
         """
         try:
-            freed = self.sent is Sent.LOST and is_freed(
+            freed = self.sent is SendState.LOST and is_freed(
                 self._store, self.base.blocks, self.base.epoch + 1
             )
         except (StoreError, CorruptionError):
             return True
-        return freed or self.sent is Sent.OPEN
+        return freed or self.sent is SendState.OPEN
 
     def _is_own(self, found: Epoch) -> bool:
         return self.change.transaction == found.transaction

@@ -45,7 +45,7 @@ RESOLVERS: tuple[Resolver, ...] = (
 """What is decided right before the slot, in this order: what costs nothing comes first."""
 
 
-class Made(NamedTuple):
+class NextEpoch(NamedTuple):
     """An epoch with the change, its bytes, and the state after it."""
 
     epoch: Epoch

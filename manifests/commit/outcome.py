@@ -21,7 +21,7 @@ class SlotFreed(Exception):
     """A commit has met a slot that was freed, so its epochs do not tell all that was committed."""
 
 
-class Sent(enum.Enum):
+class SendState(enum.Enum):
     """What became of the epochs that a commit has put so far."""
 
     NOTHING = enum.auto()

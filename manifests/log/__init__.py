@@ -2,7 +2,7 @@
 
 log.py               the writer: the only module that commits
 statement_log.py     the log as one statement reads it, at one time
-late_checkpoint.py   checkpoints that no commit waits for
+background_checkpoint.py  checkpoints that no commit waits for
 creation.py          epoch 0
 other_formats.py     logs of other formats, whose tables are not ours
 dropping.py  removed_folder.py  removed_objects.py    the end of a log, and of its files

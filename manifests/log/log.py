@@ -27,14 +27,14 @@ from colonnade.manifests.clock import now_ms
 from colonnade.manifests.commit.attempt import Writer, commit
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_change, check_expected
-from colonnade.manifests.commit.landed import find_sent, search
+from colonnade.manifests.commit.landed_changes import find_sent, search
 from colonnade.manifests.commit.next_epoch import fold_own, next_epoch
 from colonnade.manifests.commit.outcome import Committed, Unknown, not_sent, perhaps_sent
 from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.engine import Author, engine_name, present_author, working_for
-from colonnade.manifests.epochs.agreed import Agreement
+from colonnade.manifests.epochs.agreement import Agreement
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -44,8 +44,8 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log.background_checkpoint import BackgroundCheckpoint
 from colonnade.manifests.log.creation import create_database
-from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.reading.reader import LogReader
@@ -99,7 +99,7 @@ class Log:
         self.pause = pause
         self._engine = engine or engine_name()
         self.author: Callable[[], Author] = present_author
-        self._late = LateCheckpoint()
+        self._background = BackgroundCheckpoint()
 
     @property
     def uncached(self) -> Log:
@@ -108,7 +108,7 @@ class Log:
         direct.store = self.store.uncached
         direct.reader = LogReader(direct.store, self.limits, self.clock)
         direct.reader.last_look = self.reader.last_look
-        direct._late = LateCheckpoint()
+        direct._background = BackgroundCheckpoint()
         return direct
 
     @property
@@ -136,7 +136,7 @@ class Log:
         less than the store's `trust_s` seconds ago, one GET instead of these. If a checkpoint is
         due, the checkpoint and three GETs. The caller waits for these on local disk. Behind a
         network it waits only if commits have not yet continued from the checkpoint before
-        (`LateCheckpoint`).
+        (`BackgroundCheckpoint`).
 
         Raises ConflictError; AlreadyExistsError for the name of a new table; InvalidInputError for
         an invalid change; NotFoundError if the database was dropped or replaced;
@@ -160,7 +160,7 @@ class Log:
             raise outcome.error
         if not outcome.epochs:
             return outcome.state, None
-        after = self._late.adopt(outcome.state, outcome.epochs)
+        after = self._background.adopt(outcome.state, outcome.epochs)
         return self._checkpoint_if_due(after), outcome.epoch
 
     def commit_statement(
@@ -304,7 +304,7 @@ class Log:
         due = self._is_due(snapshot.epoch) and not snapshot.dropped
         if not due:
             return snapshot
-        return self._late.begin(snapshot, self.try_checkpoint, self.store.later)
+        return self._background.begin(snapshot, self.try_checkpoint, self.store.later)
 
     def _is_due(self, epoch: int) -> bool:
         """Return whether the writer of an epoch stores a checkpoint of it."""

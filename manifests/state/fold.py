@@ -52,9 +52,9 @@ from colonnade.manifests.state.folds.identity import (
     check_identities,
     with_values,
 )
-from colonnade.manifests.state.folds.kept import KeptFold
 from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.folds.replaced_rows import check_replaced_rows
+from colonnade.manifests.state.folds.retention import RetentionFold
 from colonnade.manifests.state.folds.rowsets import RowSetsFold
 from colonnade.manifests.state.folds.rules import (
     check_constraints,
@@ -101,7 +101,7 @@ class _Fold:
         self._changed: dict[TableId, TableState | None] = {}
         self._rowsets: dict[TableId, RowSetsFold] = {}
         self._batches: defaultdict[TableId, dict[str, int]] = defaultdict(dict)
-        self._kept = KeptFold(snapshot)
+        self._kept = RetentionFold(snapshot)
         self._features = FeaturesFold(snapshot)
         self._epoch = snapshot.epoch
         self._transaction = snapshot.transaction

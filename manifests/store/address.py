@@ -87,8 +87,8 @@ class StoreAddress:
             raise InvalidInputError(f"{url}// names no place; write {url}//bucket/folder.")
         found = defaults() if defaults is not None else {}
         given = with_own_names(url, storage_options or {})
-        held = _Held({**with_own_names(url, found), **given}, *secrets)
-        return cls(url, None if held == _Held() else _REGISTRY.name_of(held))
+        held = _StoreOptions({**with_own_names(url, found), **given}, *secrets)
+        return cls(url, None if held == _StoreOptions() else _REGISTRY.name_of(held))
 
     @classmethod
     def _on(cls, url: str, filesystem: Any, options: Mapping[str, Any]) -> StoreAddress:
@@ -98,7 +98,7 @@ class StoreAddress:
                 f"{url} was given with a file system, which has its own options; leave the storage"
                 f" options {foreign} out."
             )
-        return cls(url, _REGISTRY.name_of(_Held(options, filesystem=filesystem)))
+        return cls(url, _REGISTRY.name_of(_StoreOptions(options, filesystem=filesystem)))
 
     @property
     def filesystem(self) -> Any:
@@ -149,9 +149,9 @@ class StoreAddress:
         url = self.url.rstrip("/").rpartition("/")[0]
         return None if not url or url.endswith(("/", ":")) else replace(self, url=url)
 
-    def _held(self) -> _Held:
+    def _held(self) -> _StoreOptions:
         if self.options is None:
-            return _Held()
+            return _StoreOptions()
         held = _REGISTRY.find(self.options)
         if held is None:
             raise InvalidInputError(
@@ -172,7 +172,7 @@ StorePath = str | os.PathLike[str] | StoreAddress
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Held:
+class _StoreOptions:
     """The options of a store, the users and the query of its URL, and its file system.
 
     Without a `repr`.
@@ -198,9 +198,9 @@ class _Registry:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _StoreOptions] = {}
 
-    def name_of(self, held: _Held) -> str:
+    def name_of(self, held: _StoreOptions) -> str:
         """Return the name of some options; the same options have one name."""
         with self._lock:
             for name, known in self._held.items():
@@ -211,19 +211,19 @@ class _Registry:
             self._held[name] = held
             return name
 
-    def add(self, name: str, held: _Held) -> None:
+    def add(self, name: str, held: _StoreOptions) -> None:
         """Register options that another process has named."""
         with self._lock:
             self._held.setdefault(name, held)
 
-    def find(self, name: str) -> _Held | None:
+    def find(self, name: str) -> _StoreOptions | None:
         return self._held.get(name)
 
 
 _REGISTRY = _Registry()
 
 
-def _load(url: str, options: str | None, held: _Held) -> StoreAddress:
+def _load(url: str, options: str | None, held: _StoreOptions) -> StoreAddress:
     if options is not None:
         _REGISTRY.add(options, held)
     return StoreAddress(url, options)

@@ -33,7 +33,7 @@ from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.listing import check_slots, read_listing
-from colonnade.manifests.vacuum.objects import Stored
+from colonnade.manifests.vacuum.objects import StoredFile
 from colonnade.manifests.vacuum.plan import Removal, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
 from colonnade.manifests.vacuum.retention import (
@@ -78,7 +78,7 @@ class Inventory:
     """
 
     head: Snapshot
-    stored: tuple[Stored, ...]
+    stored: tuple[StoredFile, ...]
     floor: Floor
     retention: Retention
     now_ms: int

@@ -13,7 +13,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.object_names import epoch_name, epoch_number, freed_block
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.object_store import ObjectStore
-from colonnade.manifests.vacuum.objects import Stored, describe
+from colonnade.manifests.vacuum.objects import StoredFile, describe
 
 _LAST_SLOT = 10**20 - 1
 """The last slot that a name can have."""
@@ -28,7 +28,7 @@ class Listing(NamedTuple):
 
     slots: frozenset[int]
     marks: frozenset[int]
-    files: tuple[Stored, ...]
+    files: tuple[StoredFile, ...]
 
 
 def read_listing(store: ObjectStore, before: Snapshot) -> Listing:
@@ -44,7 +44,7 @@ def read_listing(store: ObjectStore, before: Snapshot) -> Listing:
         # Names of epochs sort as their numbers.
         return not (first <= name <= last or name.startswith(marks_begin)) or name < stop
 
-    slots, marks, files = set[int](), set[int](), list[Stored]()
+    slots, marks, files = set[int](), set[int](), list[StoredFile]()
     for info in store.list_all(is_measured):
         number = epoch_number(info.name)
         if number is not None:

@@ -21,7 +21,7 @@ from colonnade.manifests.store.base import ObjectInfo
 from colonnade.manifests.store.checks import finished_name
 
 
-class Stored(NamedTuple):
+class StoredFile(NamedTuple):
     """One object in a store, as its name describes it.
 
     Each `kind` means:
@@ -54,17 +54,17 @@ class Stored(NamedTuple):
         return above if self.kind == "data" and above.endswith(self.object or "/") else None
 
 
-def describe(info: ObjectInfo) -> Stored:
+def describe(info: ObjectInfo) -> StoredFile:
     """Describe a stored object, finished or not."""
     name = finished_name(info.name) or info.name
     if (epoch := epoch_number(name)) is not None:
-        return Stored(info, "epoch", name, epoch=epoch)
+        return StoredFile(info, "epoch", name, epoch=epoch)
     if name in (HINT, SEGMENT_NAMES):
-        return Stored(info, "cache", name)
+        return StoredFile(info, "cache", name)
     if freed_block(name) is not None:
-        return Stored(info, "mark", name)
+        return StoredFile(info, "mark", name)
     if (found := checkpoint_object(name)) is not None:
-        return Stored(info, "checkpoint", name, object=found)
+        return StoredFile(info, "checkpoint", name, object=found)
     if (found := data_object(name)) is not None:
-        return Stored(info, "data", name, object=found)
-    return Stored(info, "other", name)
+        return StoredFile(info, "data", name, object=found)
+    return StoredFile(info, "other", name)

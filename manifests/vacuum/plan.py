@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from colonnade.manifests.ids import job_id_of
-from colonnade.manifests.vacuum.objects import Stored
+from colonnade.manifests.vacuum.objects import StoredFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Removal:
     """
 
     victims: tuple[str, ...]
-    files: tuple[Stored, ...]
-    leftovers: tuple[Stored, ...]
+    files: tuple[StoredFile, ...]
+    leftovers: tuple[StoredFile, ...]
 
-    def parts(self, limit: int) -> Iterator[tuple[tuple[str, ...], tuple[Stored, ...]]]:
+    def parts(self, limit: int) -> Iterator[tuple[tuple[str, ...], tuple[StoredFile, ...]]]:
         """Yield the victims of each epoch, at most `limit`, and their files."""
         for at in range(0, len(self.victims), limit):
             part = self.victims[at : at + limit]
@@ -32,7 +32,7 @@ class Removal:
 
 
 def plan_removal(
-    stored: Sequence[Stored],
+    stored: Sequence[StoredFile],
     used: Collection[str],
     leased_jobs: Collection[str],
     cutoff_ms: int,
@@ -74,10 +74,10 @@ def plan_removal(
     )
 
 
-def _is_in_freed_slot(each: Stored, freed: range) -> bool:
+def _is_in_freed_slot(each: StoredFile, freed: range) -> bool:
     return not each.unfinished and each.epoch is not None and each.epoch in freed
 
 
-def _is_old(each: Stored, cutoff_ms: int) -> bool:
+def _is_old(each: StoredFile, cutoff_ms: int) -> bool:
     # Without a time the object may be new, and a writer may be about to commit it.
     return each.info.modified_ms is not None and each.info.modified_ms <= cutoff_ms

@@ -10,10 +10,10 @@ from functools import partial
 
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store.object_store import ObjectStore
-from colonnade.manifests.vacuum.objects import Stored
+from colonnade.manifests.vacuum.objects import StoredFile
 
 
-def remove(store: ObjectStore, files: Sequence[Stored]) -> None:
+def remove(store: ObjectStore, files: Sequence[StoredFile]) -> None:
     """Delete files, then the folders of RowSets that are empty afterwards.
 
     If one file cannot be deleted, the call still deletes the rest. Cost: that of

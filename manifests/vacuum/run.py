@@ -33,7 +33,7 @@ from colonnade.manifests.vacuum.inventory import (
     read_used_objects,
     take_inventory,
 )
-from colonnade.manifests.vacuum.objects import Stored
+from colonnade.manifests.vacuum.objects import StoredFile
 from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
@@ -156,7 +156,7 @@ def _carry_out(log: Log, inventory: Inventory) -> VacuumResult:
 
 
 def _change(
-    inventory: Inventory, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
+    inventory: Inventory, victims: tuple[str, ...], files: tuple[StoredFile, ...], head: Snapshot
 ) -> Change:
     """Return the change that names what is removed. It ends what has expired."""
     floor = Vacuum(

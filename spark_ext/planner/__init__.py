@@ -8,6 +8,6 @@ functions from a request to its reply, marked by `@operation`.
     clauses/                parts of statements that several requests have
     read/  write/           what a query reads, what a statement writes
     catalog/  procedures/   databases and tables, CALL
-    outdated.py             errors that tell the truth about epochs that are gone
+    outdated_requests.py    errors that tell the truth about epochs that are gone
     operations.py  server.py  __main__.py    all operations by name, and requests as lines
 """

@@ -10,7 +10,7 @@ from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.catalog import databases, evolution, names, removal
 from colonnade.spark_ext.planner.messages.base import Operation, operation, operations_of
 from colonnade.spark_ext.planner.messages.procedures import Describe, Description
-from colonnade.spark_ext.planner.outdated import unless_outdated
+from colonnade.spark_ext.planner.outdated_requests import unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name as procedures
 from colonnade.spark_ext.planner.read import load, metadata, reads
 from colonnade.spark_ext.planner.write import (

@@ -32,7 +32,7 @@ from colonnade.spark_ext.planner.operations import describe
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import session_stores
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
-from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.state.unsent_transactions import UNSENT
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
 _ID = re.compile(rb'\s*\{\s*"id"\s*:\s*(\d+)\s*,')

@@ -78,7 +78,7 @@ def _plan(log: Log, head: Snapshot, table: TableId) -> compaction_plan.Compactio
     state = head.tables.get(table)
     if state is None:
         return None
-    plan, _ = optimize.plan_table(log, head, state, optimize.Chosen())
+    plan, _ = optimize.plan_table(log, head, state, optimize.Choices())
     small = next((group for group in plan.groups if group.bytes_in <= AUTO_BYTES), None)
     if small is None:
         return None

@@ -20,7 +20,7 @@ from colonnade.tableformat.predicate import evaluate
 from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
 from colonnade.tableformat.rowset.adapt import absent_values
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 from colonnade.tableformat.rowset.read_back import Contents
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored_block import Stretch

@@ -32,7 +32,7 @@ from colonnade.tableformat.statements.statement import short_texts
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Choices:
     """The choices of a run: `where` chooses RowSets, and `options` override table properties.
 
     `said` has the conditions as they were given.
@@ -49,7 +49,7 @@ class Chosen:
 
 
 def plan_table(
-    log: Log, base: Snapshot, table: TableState, chosen: Chosen, order_by: Sequence[str] = ()
+    log: Log, base: Snapshot, table: TableState, chosen: Choices, order_by: Sequence[str] = ()
 ) -> tuple[CompactionPlan, tuple[int, ...]]:
     """Return the plan for a table as of `base`, and the ids of the columns of its z-order.
 
@@ -74,7 +74,7 @@ def plan_table(
 
 
 def _told(
-    plan: CompactionPlan, table: TableState, chosen: Chosen, **parameters: str
+    plan: CompactionPlan, table: TableState, chosen: Choices, **parameters: str
 ) -> CompactionPlan:
     """Return the plan with what people are told of it, also in the history."""
     if chosen.said:
@@ -131,7 +131,7 @@ class Optimize:
         see: Callable[[Snapshot], object],
         *,
         runner: CompactionRunner | None = None,
-        chosen: Chosen | None = None,
+        chosen: Choices | None = None,
     ) -> None:
         """`newest` reads the state to plan on, and `see` receives the state after the compaction.
 
@@ -141,7 +141,7 @@ class Optimize:
         self._newest = newest
         self._see = see
         self._runner = runner or compact_here(log.store)
-        self._chosen = chosen or Chosen()
+        self._chosen = chosen or Choices()
 
     def where(self, condition: Where) -> Optimize:
         """Compact only RowSets that may hold rows that meet `condition`.
@@ -224,7 +224,7 @@ class Optimize:
                     raise
         raise AssertionError("unreachable")
 
-    def _with(self, chosen: Chosen, runner: CompactionRunner | None = None) -> Optimize:
+    def _with(self, chosen: Choices, runner: CompactionRunner | None = None) -> Optimize:
         return Optimize(
             self._log, self._newest, self._see, runner=runner or self._runner, chosen=chosen
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from colonnade.manifests.arrays.expired import expired_share
+from colonnade.manifests.arrays.expired_regions import expired_share
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.compaction.purge import purge_share
 from colonnade.manifests.ids import TableId, new_job_id

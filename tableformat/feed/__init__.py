@@ -1,7 +1,7 @@
 """The change feed: which rows of a table were inserted, deleted and updated, and their values.
 
     difference.py   which rows differ between two states
-    shown.py        rows of a state with the types that a feed shows
+    shown_types.py  rows of a state with the types that a feed shows
     same_key.py     which deleted and inserted rows have the same primary key
     images.py       the rows of a difference, before and after, as batches
     changes.py      the rows of a feed, with its own columns

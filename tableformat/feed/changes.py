@@ -17,7 +17,7 @@ from colonnade.tableformat.feed.difference import difference
 from colonnade.tableformat.feed.images import CHANGES, Image, images
 from colonnade.tableformat.feed.same_key import with_same_keys
 from colonnade.tableformat.predicate import Predicate, bind, evaluate
-from colonnade.tableformat.predicate.implied import implied
+from colonnade.tableformat.predicate.implied_predicate import implied
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 FEED_COLUMNS = (

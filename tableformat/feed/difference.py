@@ -27,7 +27,7 @@ from colonnade.manifests.arrays.region_bounds import meets_each
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.feed.lineage import Lineage
 from colonnade.manifests.feed.steps import Step
-from colonnade.manifests.feed.touched import Touched
+from colonnade.manifests.feed.touched_rowsets import Touched
 from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.range_tombstones import region_of
@@ -35,7 +35,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.feed.shown import read_held
+from colonnade.tableformat.feed.shown_types import read_held
 from colonnade.tableformat.keys.find import stored_rows
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.other_columns import with_columns_of
@@ -62,10 +62,10 @@ class Updated:
 class Difference:
     """The rows that differ between a view before a span and a view after it, by RowSet.
 
-    Rows have the columns `shown`, whose types a view may lack (`shown.py`). `last` is the last
-    epoch of the span that changed the table. `key` are the ids of the primary key that the table
-    has before and after, if there is one. With `statics`, other static values are changes of their
-    rows.
+    Rows have the columns `shown`, whose types a view may lack (`shown_types.py`). `last` is the
+    last epoch of the span that changed the table. `key` are the ids of the primary key that the
+    table has before and after, if there is one. With `statics`, other static values are changes of
+    their rows.
     """
 
     last: Step

@@ -15,7 +15,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.feed.difference import Difference, Updated
-from colonnade.tableformat.feed.shown import has_types_of, read_shown
+from colonnade.tableformat.feed.shown_types import has_types_of, read_shown
 from colonnade.tableformat.predicate import Predicate, bind, prune
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import (

@@ -14,7 +14,7 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.feed.difference import Difference, Updated
-from colonnade.tableformat.feed.shown import read_shown
+from colonnade.tableformat.feed.shown_types import read_shown
 from colonnade.tableformat.keys.key_set import key_numbers
 from colonnade.tableformat.keys.parts import part_count, part_of
 from colonnade.tableformat.scan.selection import Selection, selected_numbers

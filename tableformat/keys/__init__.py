@@ -8,7 +8,7 @@
     point_read.py     the rows of few keys, with few reads
     parts.py          rows divided by hashes so that equal keys are together
     key_parts.py      the keys of all rows of some RowSets, in parts that fit into memory
-    expired.py        rows that have expired and are still stored
+    expired_rows.py   rows that have expired and are still stored
     policy.py         what happens to rows whose key a table has: the properties that say so
     merged_rows.py    rows that share a key, merged into one row for each key
     modes.py          how the values of the rows of one key become one value

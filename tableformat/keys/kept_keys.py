@@ -202,7 +202,7 @@ class KeptKeys:
         self._lock = threading.Lock()
         self._search = 0
         self.byte_count = 0
-        self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], _CacheEntry] = OrderedDict()
 
     def begin_search(self) -> None:
         """Tell that the RowSets of a table are searched."""
@@ -235,7 +235,7 @@ class KeptKeys:
             self._drop(name)
             if self._has_room(found.nbytes):
                 only = weakref.ref(store) if _is_alone(store) else None
-                self._kept[name] = _Kept(found, self._search, only)
+                self._kept[name] = _CacheEntry(found, self._search, only)
                 self.byte_count += found.nbytes
 
     def _has_room(self, byte_count: int) -> bool:
@@ -254,7 +254,7 @@ class KeptKeys:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CacheEntry:
     """Kept keys, the search that has used them last, and the only store that may use them."""
 
     keys: RowSetKeys | RowSetHashes

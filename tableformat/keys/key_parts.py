@@ -37,7 +37,7 @@ from colonnade.tableformat.keys.key_set import (
 from colonnade.tableformat.keys.parts import Words, key_hashes, part_count, part_of
 from colonnade.tableformat.predicate import BoundPredicate, bind, prune
 from colonnade.tableformat.predicate.expressions import conjunction
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.compute import pc

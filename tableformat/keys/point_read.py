@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.rowset.deleted import with_hidden_rows
+from colonnade.tableformat.rowset.deleted_rows import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader, open_stored
 from colonnade.tableformat.types.arrow_types import arrow_schema
 

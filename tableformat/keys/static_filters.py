@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.predicate import Predicate, bind, evaluate, prune
 from colonnade.tableformat.predicate.expressions import FALSE, conjunction
-from colonnade.tableformat.predicate.implied import implied
+from colonnade.tableformat.predicate.implied_predicate import implied
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.scan.run import read_plan

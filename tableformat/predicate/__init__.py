@@ -9,7 +9,7 @@
     row_values.py    values that are computed from a row
     literals.py  times.py  like.py    constants and patterns
     literal_text.py    constants and names as SQL, for people
-    implied.py    what a predicate says about some columns alone
+    implied_predicate.py  what a predicate says about some columns alone
     regions.py  exact_regions.py    rows between bounds as a predicate, and the other way round
     bind.py  storage.py  prune.py  evaluate.py  json_form.py  what is done with a tree
 

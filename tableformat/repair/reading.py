@@ -16,7 +16,7 @@ from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
 

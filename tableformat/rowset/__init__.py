@@ -5,7 +5,7 @@
     sparse_index.py  bloom_filter.py  footer.py                 what is stored beside the blocks
     stored_block.py  adapt.py                                   blocks of a cut; older values
     stored/                                                     stored rows out
-    reader.py  deleted.py  view/                                rows as a view shows them
+    reader.py  deleted_rows.py  view/                           rows as a view shows them
     writer.py  write_options.py  task_writer.py  write/         rows in
     read_back.py          rewritten rows compared with their inputs
 

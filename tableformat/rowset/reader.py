@@ -13,7 +13,7 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.deleted import read_vector
+from colonnade.tableformat.rowset.deleted_rows import read_vector
 from colonnade.tableformat.rowset.stored.reader import StoredReader
 from colonnade.tableformat.rowset.view.statics import StaticColumns
 

@@ -84,7 +84,7 @@ def _schema(order: Order, filters: bool) -> pa.Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _BlockValues:
     """Blocks given as values."""
 
     entries: Sequence[BlockEntry]
@@ -94,7 +94,7 @@ class _Made:
 
 
 @dataclass(frozen=True)
-class _Stored:
+class _BlockColumns:
     """Blocks as the columns of a stored index; their values are built when first needed."""
 
     columns: Mapping[str, pa.Array]
@@ -143,7 +143,7 @@ class SparseIndex:
     offsets: NDArray[np.int64]
     filter_offsets: NDArray[np.int64]
     checksums: Sequence[int]
-    _blocks: _Made | _Stored
+    _blocks: _BlockValues | _BlockColumns
 
     @property
     def entries(self) -> Sequence[BlockEntry]:
@@ -162,7 +162,7 @@ def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
         np.array([0, *accumulate(entry.length for entry in entries)], np.int64),
         np.array([0, *accumulate(entry.filter_length for entry in entries)], np.int64),
         [entry.crc32c for entry in entries],
-        _Made(entries),
+        _BlockValues(entries),
     )
 
 
@@ -171,7 +171,7 @@ def index_of_one(entry: BlockEntry) -> SparseIndex:
     rows, offsets, filter_offsets = (
         np.array((0, end), np.int64) for end in (entry.rows, entry.length, entry.filter_length)
     )
-    return SparseIndex(rows, offsets, filter_offsets, (entry.crc32c,), _Made((entry,)))
+    return SparseIndex(rows, offsets, filter_offsets, (entry.crc32c,), _BlockValues((entry,)))
 
 
 def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
@@ -239,7 +239,8 @@ def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
         raise ValueError("its blocks are not stored back to back")
     filter_offsets = np.zeros(len(rows) + 1, np.int64) if blooms is None else _running(blooms)
     checksums = columns["crc32c"].to_numpy().tolist()
-    return SparseIndex(first_rows, offsets, filter_offsets, checksums, _Stored(columns, order))
+    blocks = _BlockColumns(columns, order)
+    return SparseIndex(first_rows, offsets, filter_offsets, checksums, blocks)
 
 
 def _running(parts: NDArray[np.int64]) -> NDArray[np.int64]:

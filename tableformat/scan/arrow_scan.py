@@ -17,7 +17,7 @@ from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.progress import Advance, step
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.arrow_rows import ArrowRows
-from colonnade.tableformat.scan.opened import OpenedAhead
+from colonnade.tableformat.scan.open_rowsets import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
 from colonnade.tableformat.types.arrow_types import arrow_schema

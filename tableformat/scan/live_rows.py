@@ -13,9 +13,9 @@ from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
-from colonnade.tableformat.rowset.deleted import with_hidden_rows
+from colonnade.tableformat.rowset.deleted_rows import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan.opened import OpenedRowSet
+from colonnade.tableformat.scan.open_rowsets import OpenedRowSet
 from colonnade.tableformat.scan.plan import ScanPlan
 
 _FEW_ROWS = 64

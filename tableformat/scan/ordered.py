@@ -19,7 +19,7 @@ from colonnade.tableformat.predicate import BoundPredicate
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
 from colonnade.tableformat.scan.merge import Batch, SortedRun, least_start, merge_runs
-from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
+from colonnade.tableformat.scan.open_rowsets import OpenedAhead, open_rowsets
 from colonnade.tableformat.scan.order import RowOrder, first_key
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.scan.sorting import sorted_rows

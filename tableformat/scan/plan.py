@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
-from colonnade.manifests.arrays.expired import without_expired_bounds
+from colonnade.manifests.arrays.expired_regions import without_expired_bounds
 from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry, RowSetNumber
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata

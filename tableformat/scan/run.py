@@ -14,7 +14,7 @@ from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import JobRunner, Stop, run_in_order
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
-from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
+from colonnade.tableformat.scan.open_rowsets import OpenedAhead, open_rowsets
 from colonnade.tableformat.scan.plan import ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
 

@@ -28,7 +28,7 @@ from colonnade.tableformat.predicate import (
     evaluate,
     prune,
 )
-from colonnade.tableformat.rowset.deleted import read_deleted, read_vector
+from colonnade.tableformat.rowset.deleted_rows import read_deleted, read_vector
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
 

@@ -12,7 +12,7 @@ from colonnade.manifests.state.view import Statics
 from colonnade.tableformat.predicate import Predicate, bind, from_json
 from colonnade.tableformat.predicate.bound import BoundConstant
 from colonnade.tableformat.predicate.expressions import TRUE, Column, Compare, Operator, conjunction
-from colonnade.tableformat.predicate.implied import implied
+from colonnade.tableformat.predicate.implied_predicate import implied
 from colonnade.tableformat.predicate.storage import stored_literal
 from colonnade.tableformat.rowset.view.statics import keys_near, rowsets_near
 from colonnade.tableformat.scan.plan import ScanPlan

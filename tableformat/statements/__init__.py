@@ -12,7 +12,7 @@
     identity_guard.py  kept_identities.py   values of identity columns
     evaluators.py  the statements as users give them, for a state that is not yet known
     change.py      a statement becomes a change, which keeps what the table promises
-    reported.py    what tasks of another engine did
+    task_reports.py  what tasks of another engine did
     commit.py      commits what the tasks of a job wrote
 
 Statements write data but do not commit: a table commits one of them, a transaction commits many.

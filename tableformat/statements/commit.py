@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from colonnade.manifests.commit.change import Change, KeyedRows
 from colonnade.manifests.commit.conflicts import has_landed
-from colonnade.manifests.commit.landed import UNTELLING
+from colonnade.manifests.commit.landed_changes import UNTELLING
 from colonnade.manifests.commit.removals import removals_are_conflicts
 from colonnade.manifests.errors import (
     AlreadyExistsError,

@@ -16,7 +16,7 @@ from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan
-from colonnade.tableformat.scan.opened import BegunScan, open_ahead
+from colonnade.tableformat.scan.open_rowsets import BegunScan, open_ahead
 from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter

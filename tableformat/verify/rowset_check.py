@@ -17,7 +17,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.column import column_of, stored_as
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 from colonnade.tableformat.rowset.footer import Footer, written_ms
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored.source import RowSetSource

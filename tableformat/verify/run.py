@@ -109,7 +109,7 @@ def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> l
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Scope:
     """What the log and a listing say: `state` is the state to verify, `units` its RowSets."""
 
     newest: Snapshot | None
@@ -119,7 +119,7 @@ class _Seen:
     findings: list[Finding]
 
 
-def _look(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Seen:
+def _look(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Scope:
     """Check the log and the files; again when vacuum removed some of them meanwhile."""
     for _ in range(_TRIES):
         seen = _look_once(log, depth, tables, epoch)
@@ -128,7 +128,7 @@ def _look(log: Log, depth: int, tables: Collection[str] | None, epoch: int | Non
     return seen
 
 
-def _look_once(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Seen:
+def _look_once(log: Log, depth: int, tables: Collection[str] | None, epoch: int | None) -> _Scope:
     check = LogCheck(log.reader, origins=depth > 1).run()
     if check.state is not None:
         log.reader.require_live(check.state)
@@ -139,7 +139,7 @@ def _look_once(log: Log, depth: int, tables: Collection[str] | None, epoch: int 
     if state is not None and epoch is None:
         units += _older(check, state, units, None if tables is None else chosen)
     missing = [f for unit in units for f in check_files(unit, sizes, folders)]
-    return _Seen(check.state, state, chosen, units, [*check.findings, *missing])
+    return _Scope(check.state, state, chosen, units, [*check.findings, *missing])
 
 
 def _require_kept(log: Log) -> None:

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from colonnade.manifests import clock
 from colonnade.manifests.clock import AgreedTime
-from colonnade.manifests.epochs.agreed import first_time
+from colonnade.manifests.epochs.agreement import first_time
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits

@@ -12,7 +12,7 @@ import pytest
 from colonnade.manifests.arrays import hidden_rows
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import KeyGuard
-from colonnade.manifests.epochs.agreed import Agreement
+from colonnade.manifests.epochs.agreement import Agreement
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.lifetimes import Lifetimes

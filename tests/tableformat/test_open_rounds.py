@@ -18,7 +18,7 @@ from colonnade import ArrowTable
 from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.store import MemoryStore, StoreAddress
 from colonnade.tableformat import location
-from colonnade.tableformat.scan.opened import OpenedAhead
+from colonnade.tableformat.scan.open_rowsets import OpenedAhead
 from colonnade.tableformat.statements import commit
 from colonnade.tableformat.table import scans
 from colonnade.tableformat.table import table as tables

@@ -5,5 +5,5 @@ refusal.py                              the error for an epoch that contradicts 
 rules.py                                what holds of the parts of a table after every epoch
 columns.py  identity.py  statics.py  range_tombstones.py    parts of a table
 rowsets.py  replaced_rows.py            the live RowSets of a table
-kept.py                                 tags, pins, leases, consumers and the floor
+retention.py                            tags, pins, leases, consumers and the floor
 """

@@ -17,8 +17,8 @@ from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
     Head,
-    Kept,
     ListingPage,
+    RemovalFailure,
     ms_of,
 )
 
@@ -74,7 +74,7 @@ class AzureRequests(BucketRequests):
         with accepting_absence():
             self._client.send("remove", lambda: self._blob(key).delete_blob())
 
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, RemovalFailure]:
         def request() -> list[Any]:
             return list(self._client.container.delete_blobs(*keys, raise_on_any_failure=False))
 
@@ -84,7 +84,7 @@ class AzureRequests(BucketRequests):
             code = answer.headers.get("x-ms-error-code", "")
             failure = refusal("remove", answer.status_code, code, ValueError(code))
             if answer.status_code >= 300 and not failure.absent:
-                kept[key] = Kept(failure.reason, failure.passing)
+                kept[key] = RemovalFailure(failure.reason, failure.passing)
         return kept
 
     def page(self, prefix: str, after: str | None) -> ListingPage:

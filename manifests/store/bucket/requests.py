@@ -49,7 +49,7 @@ class Folders(NamedTuple):
     next: Any
 
 
-class Kept(NamedTuple):
+class RemovalFailure(NamedTuple):
     """Why an object may still exist after its removal, and whether the reason may pass.
 
     `reason` ends a sentence.
@@ -107,7 +107,7 @@ class BucketRequests(abc.ABC):
     def tidy(self, folder: str) -> None:  # noqa: B027
         """Remove a folder that a probe has left empty, where there are folders. Never raises."""
 
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, RemovalFailure]:
         """Remove at most `at_once` objects. Returns those that may still exist, by key.
 
         Sends one request for each object, if the bucket has none for several.

@@ -22,8 +22,8 @@ from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
     Head,
-    Kept,
     ListingPage,
+    RemovalFailure,
     ms_of,
 )
 from colonnade.manifests.store.gcs.client import GcsClient, json_of
@@ -83,7 +83,7 @@ class GcsRequests(BucketRequests):
         with accepting_absence():
             self._client.send("remove", "DELETE", self._path(key), read=body_of)
 
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, RemovalFailure]:
         boundary = secrets.token_hex(16)
         payer = self._client.settings.payer
         query = f"?{urlencode({'userProject': payer})}" if payer else ""
@@ -105,7 +105,7 @@ class GcsRequests(BucketRequests):
             status, text = answers.get(number, (500, b""))
             failure = classify("remove", RefusedError(status, text))
             if status >= 300 and failure is not None and not failure.absent:
-                kept[key] = Kept(failure.reason, failure.passing)
+                kept[key] = RemovalFailure(failure.reason, failure.passing)
         return kept
 
     def page(self, prefix: str, after: str | None) -> ListingPage:

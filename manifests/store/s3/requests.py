@@ -15,8 +15,8 @@ from colonnade.manifests.store.bucket.requests import (
     CheckSize,
     Folders,
     Head,
-    Kept,
     ListingPage,
+    RemovalFailure,
     ms_of,
 )
 from colonnade.manifests.store.s3.client import S3Client
@@ -73,12 +73,12 @@ class S3Requests(BucketRequests):
     def remove(self, key: str) -> None:
         self._client.send("DeleteObject", self._place(key))
 
-    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, RemovalFailure]:
         objects = {"Objects": [{"Key": key} for key in keys], "Quiet": True}
         answer: Any = self._client.send("DeleteObjects", {"Bucket": self.name, "Delete": objects})
         errors = {each["Key"]: str(each.get("Code", "")) for each in answer.get("Errors", ())}
         return {
-            key: Kept(f"the server refused it ({code})", code in _MAY_REMOVE_LATER)
+            key: RemovalFailure(f"the server refused it ({code})", code in _MAY_REMOVE_LATER)
             for key, code in errors.items()
             if code != "NoSuchKey"
         }

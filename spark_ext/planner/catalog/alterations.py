@@ -7,8 +7,8 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from colonnade.manifests.model.column_names import split_list, split_names
-from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
 from colonnade.spark_ext.planner.clauses.defaults import read_default
+from colonnade.spark_ext.planner.clauses.new_columns import add_column, widen_column
 from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
 from colonnade.spark_ext.planner.clauses.static_columns import refuse_change
 from colonnade.spark_ext.planner.messages import changes

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from colonnade.manifests.model.columns.widening import evolved_type
 from colonnade.spark_ext.options import parse_write_options
-from colonnade.spark_ext.planner.clauses.asked_columns import column_of
-from colonnade.spark_ext.planner.clauses.brought_columns import wanted_columns
+from colonnade.spark_ext.planner.clauses.columns_of_rows import wanted_columns
+from colonnade.spark_ext.planner.clauses.new_columns import column_of
 from colonnade.spark_ext.planner.messages.base import Answer, operation
 from colonnade.spark_ext.planner.messages.catalog import Columns, ColumnsForRows, MayWiden
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
@@ -21,7 +21,7 @@ from colonnade.tableformat.write.identity import open_schema
 
 @operation
 def columns_for_rows(request: ColumnsForRows) -> Columns:
-    """Change nothing: the write itself does (`brought_columns.with_columns`).
+    """Change nothing: the write itself does (`columns_of_rows.with_columns`).
 
     Raises InvalidInputError for `options` of the write that exclude each other, and for columns
     that the table cannot have.

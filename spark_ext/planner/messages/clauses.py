@@ -96,7 +96,7 @@ class Clause(Message):
     set: str | None = None
 
 
-class Told(Message):
+class HistoryText(Message):
     """What a statement says, for the history: its condition, and its assignments or clauses."""
 
     where: str | None = None

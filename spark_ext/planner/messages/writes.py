@@ -8,10 +8,10 @@ from typing import Literal
 from colonnade.spark_ext.planner.messages.base import Message, Question, Request
 from colonnade.spark_ext.planner.messages.clauses import (
     Design,
+    HistoryText,
     Layout,
     LayoutField,
     OrderField,
-    Told,
     Tree,
     UserColumns,
 )
@@ -104,7 +104,7 @@ class CommitWrite(Commit):
 
     messages: tuple[str, ...]
     merged: tuple[str, ...] | None = None
-    told: Told = Told()
+    history: HistoryText = HistoryText()
 
 
 class ReplacedColumns(Message):
@@ -131,7 +131,7 @@ class CommitRows(Commit):
     filters: tuple[Tree, ...] | None
     keys: tuple[str, ...] | None
     columns: ReplacedColumns | None = None
-    told: Told = Told()
+    history: HistoryText = HistoryText()
 
 
 class CommitOverwrite(Commit):
@@ -169,11 +169,11 @@ class DeleteWhere(Request):
     seen: NamedView
     filters: tuple[Tree, ...]
     options: Mapping[str, str]
-    told: Told = Told()
+    history: HistoryText = HistoryText()
     transaction: str
 
 
-class ColumnsGiven(Question):
+class ColumnsOfAppend(Question):
     """Ask how Spark analyzes an append of rows for which the user gave the columns `names`.
 
     `path`, `seen` and `options` are those of `PlanWrite`.

@@ -25,7 +25,7 @@ from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.state.view import Statics, View
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.manifests.store.cache.options import cache_settings
-from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
+from colonnade.spark_ext.planner.clauses.columns_of_rows import with_columns
 from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.clauses.sort_keys import described_order

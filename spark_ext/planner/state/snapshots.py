@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from typing import Generic, NamedTuple, TypeVar
 
 from colonnade.manifests.clock import AgreedTime
-from colonnade.manifests.epochs.agreed import Agreement
+from colonnade.manifests.epochs.agreement import Agreement
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
@@ -85,7 +85,7 @@ class _Head(NamedTuple):
     changes: int
 
 
-class Found(NamedTuple):
+class TableInState(NamedTuple):
     """A table in a state, and when it is read.
 
     `now` is the time of a query in ms since 1970 UTC, and `agreed` that of a statement that writes
@@ -205,7 +205,7 @@ class Snapshots:
         tag: str | None = None,
         query: int | None = None,
         seen_at: str | None = None,
-    ) -> Found:
+    ) -> TableInState:
         """Return the table at a path at an epoch, time or tag, or else at the newest epoch.
 
         `query` is as in `head`, and counts for the newest epoch alone. The table is seen at the
@@ -223,7 +223,7 @@ class Snapshots:
             state, pinned = self.log(location.store).reader.read_at(epoch, timestamp_ms, head), True
         if not is_state(state.epoch):
             self._states.put((location.store.address, state.database, state.epoch), state)
-        found = Found(location, state, location.require_at(state, head))
+        found = TableInState(location, state, location.require_at(state, head))
         if found.table.lifetimes is None:
             return found
         log = self.log(location.store)

@@ -6,10 +6,10 @@ from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
-from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
+from colonnade.spark_ext.planner.clauses.columns_of_rows import with_columns
 from colonnade.spark_ext.planner.clauses.constraints import require_checked
 from colonnade.spark_ext.planner.messages.views import NamedView
-from colonnade.spark_ext.planner.messages.writes import ColumnsGiven, ExpiringRows, MergeByKey
+from colonnade.spark_ext.planner.messages.writes import ColumnsOfAppend, ExpiringRows, MergeByKey
 from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -40,7 +40,7 @@ def base_of(
 
 
 def analyzed(
-    request: ColumnsGiven | MergeByKey | ExpiringRows,
+    request: ColumnsOfAppend | MergeByKey | ExpiringRows,
 ) -> tuple[SparkWriteOptions, Location, Snapshot, TableState]:
     """Return what a write that Spark analyzes has: options, location, base, and the table.
 

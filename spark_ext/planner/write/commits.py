@@ -8,7 +8,7 @@ from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.messages.writes import Committed
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
-from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.state.unsent_transactions import UNSENT
 from colonnade.spark_ext.planner.write.identity import unrepeated
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.statements.commit import Reported, commit_reported

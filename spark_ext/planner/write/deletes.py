@@ -19,9 +19,9 @@ from colonnade.spark_ext.planner.messages.writes import CanDelete, Committed, De
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import is_state
-from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.state.unsent_transactions import UNSENT
 from colonnade.spark_ext.planner.write.commits import commit
-from colonnade.spark_ext.planner.write.history_text import telling
+from colonnade.spark_ext.planner.write.history_text import with_history
 from colonnade.spark_ext.planner.write.writes import planned_job
 from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -76,7 +76,7 @@ def delete_where(request: DeleteWhere) -> Committed:
     def deleted(log: StatementLog, table: TableState) -> Statement:
         return evaluate_delete(log, table, where, counted=is_state(planned.job.base))
 
-    return commit(planned.job, planned.base, telling(deleted, request.told))
+    return commit(planned.job, planned.base, with_history(deleted, request.history))
 
 
 def _is_whole(view: NamedView, table: TableState, where: Predicate) -> bool:

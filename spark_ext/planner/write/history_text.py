@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.spark_ext.planner.messages.clauses import Clause, Told
+from colonnade.spark_ext.planner.messages.clauses import Clause, HistoryText
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.statement import LONGEST_TEXT, Statement, shortened
 
@@ -15,17 +15,17 @@ _LIMITS = (LONGEST_TEXT, 200, 40)
 """The most characters of each text of a clause; the first that keeps all clauses short enough."""
 
 
-def telling(reported: Reported, said: Told) -> Reported:
+def with_history(reported: Reported, said: HistoryText) -> Reported:
     """Return what a job did, with what its statement says, which the jar has noted."""
     texts = {name: _text(part) for name, part in said if part}
     if not texts:
         return reported
 
-    def told(log: StatementLog, table: TableState) -> Statement:
+    def with_texts(log: StatementLog, table: TableState) -> Statement:
         statement = reported(log, table)
         return replace(statement, parameters={**statement.parameters, **texts})
 
-    return told
+    return with_texts
 
 
 def _text(said: str | tuple[Clause, ...]) -> str:

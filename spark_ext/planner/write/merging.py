@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.clauses import UserColumns
-from colonnade.spark_ext.planner.messages.writes import AnalyzedRows, ColumnsGiven, MergeByKey
+from colonnade.spark_ext.planner.messages.writes import AnalyzedRows, ColumnsOfAppend, MergeByKey
 from colonnade.spark_ext.planner.write.base import analyzed
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.keys.policy import merges, policy_of
@@ -44,7 +44,7 @@ eighth of that.
 
 
 @operation
-def columns_given(request: ColumnsGiven) -> AnalyzedRows:
+def columns_of_append(request: ColumnsOfAppend) -> AnalyzedRows:
     """Raise the errors of `incoming_columns`."""
     options, _, _, table = analyzed(request)
     own = stored_table(table)

@@ -28,20 +28,20 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
-from colonnade.spark_ext.planner.write.history_text import telling
+from colonnade.spark_ext.planner.write.history_text import with_history
 from colonnade.spark_ext.planner.write.statics import statics_of, with_statics
 from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.columns.fill import FilledRowSet
-from colonnade.tableformat.statements.reported import (
+from colonnade.tableformat.statements.statement import Statement, inserting
+from colonnade.tableformat.statements.static_values import static_reads
+from colonnade.tableformat.statements.task_reports import (
     TaskReport,
     decode_report,
     entries_of,
     found_overwrite,
     reported_statement,
 )
-from colonnade.tableformat.statements.statement import Statement, inserting
-from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.write.job import WriteJob
 
 
@@ -65,8 +65,8 @@ def commit_rows(request: CommitRows) -> Committed:
 
     try:
         sets = request.kind == "update"
-        told = telling(changed, request.told)
-        return commit(job, base, with_statics(told, job, statics, sets=sets))
+        shown = with_history(changed, request.history)
+        return commit(job, base, with_statics(shown, job, statics, sets=sets))
     except ColumnConflictError as conflict:
         return Committed(refused=conflict.message)
 

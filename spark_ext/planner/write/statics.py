@@ -23,10 +23,10 @@ from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.keys.static_parts import keeps_last, statics_table
 from colonnade.tableformat.rowset.stored.reader import StoredReader
 from colonnade.tableformat.statements.commit import Reported
-from colonnade.tableformat.statements.reported import ReportedStatics, TaskReport
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.statements.static_split import last_values
 from colonnade.tableformat.statements.static_values import agreed_values
+from colonnade.tableformat.statements.task_reports import ReportedStatics, TaskReport
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import WriteJob
 

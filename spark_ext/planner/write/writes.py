@@ -40,11 +40,11 @@ from colonnade.spark_ext.planner.messages.writes import (
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
-from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.state.unsent_transactions import UNSENT
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.expiry import require_expiring
-from colonnade.spark_ext.planner.write.history_text import telling
+from colonnade.spark_ext.planner.write.history_text import with_history
 from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
@@ -55,7 +55,7 @@ from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.spark_ext.write_task import task_json
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported, written_statement
-from colonnade.tableformat.statements.reported import TaskReport, decode_report, entries_of
+from colonnade.tableformat.statements.task_reports import TaskReport, decode_report, entries_of
 from colonnade.tableformat.table.design.other_formats import without_peer_words
 from colonnade.tableformat.table.design.properties import PRIMARY_KEY, SORT_KEY
 from colonnade.tableformat.table.design.spec import TableSpec
@@ -190,7 +190,7 @@ def commit_write(request: CommitWrite) -> Committed:
         inserted = [TaskReport(rowsets=entries)]
         reported = partial(changed_rows, kind="merge", reports=inserted, filters=None, keys=merged)
     try:
-        said = telling(reported, request.told)
+        said = with_history(reported, request.history)
         return commit(job, base, with_statics(said, job, statics, sets=False))
     except RepeatedMatchError as error:
         return Committed(refused=error.message)

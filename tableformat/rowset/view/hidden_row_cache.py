@@ -33,7 +33,7 @@ Regions = tuple[Region, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CacheEntry:
     store: weakref.ref[ObjectStore]
     regions: Regions
     rows: FrozenBitMap
@@ -49,7 +49,7 @@ class HiddenRowCache:
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self._limit = limit_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], _CacheEntry] = OrderedDict()
         self.byte_count = 0
 
     def get(
@@ -81,7 +81,7 @@ class HiddenRowCache:
             return
         with self._lock:
             self._drop(name)
-            self._kept[name] = _Kept(weakref.ref(store), regions, rows, nbytes)
+            self._kept[name] = _CacheEntry(weakref.ref(store), regions, rows, nbytes)
             self.byte_count += nbytes
             while self.byte_count > self._limit:
                 self._drop(next(iter(self._kept)))

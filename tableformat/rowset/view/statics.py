@@ -29,7 +29,7 @@ from colonnade.manifests.state.view import Statics, View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import prune
 from colonnade.tableformat.predicate.regions import region_predicate
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 from colonnade.tableformat.rowset.stored.reader import StoredReader
 from colonnade.tableformat.rowset.view.key_codes import KeyCodes, comparable
 from colonnade.tableformat.rowset.write_options import MIB
@@ -120,7 +120,7 @@ class _Entry(NamedTuple):
     parts: list[_Part]
 
 
-class _Kept:
+class _ValueCache:
     """Static values that a process has read, up to a number of bytes. For any thread."""
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class _Kept:
                 self._kept.popitem(last=False)
 
 
-_KEPT = _Kept()
+_KEPT = _ValueCache()
 
 
 def read_values(

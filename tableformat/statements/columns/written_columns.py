@@ -5,7 +5,7 @@ Each task reports the RowSets whose columns it has written, as JSON:
     [{"rowset": 7, "stored": ENTRY, "rows": 3, "changed": {"7": BITMAP}}]
 
 ENTRY describes the columns as a RowSet of their own. BITMAP has the rows that got new values, in
-the form of `reported.py`. A RowSet without such rows is not reported.
+the form of `task_reports.py`. A RowSet without such rows is not reported.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from colonnade.manifests.model.schema import Model, SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.deleted import shown_count
+from colonnade.tableformat.rowset.deleted_rows import shown_count
 from colonnade.tableformat.statements.columns.fill import FilledRowSet
-from colonnade.tableformat.statements.reported import Rows
+from colonnade.tableformat.statements.task_reports import Rows
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.replaced_columns import WritePlace, as_operation
 

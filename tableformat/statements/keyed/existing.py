@@ -23,7 +23,7 @@ from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import Shown, View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.expired import are_expired
+from colonnade.tableformat.keys.expired_rows import are_expired
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_parts import KeyPart
 from colonnade.tableformat.keys.tombstones import find_deletions

@@ -40,7 +40,7 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import Shown, View
-from colonnade.tableformat.keys.expired import are_expired, stored_view
+from colonnade.tableformat.keys.expired_rows import are_expired, stored_view
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_parts import KeyPart, WrittenKeys
 from colonnade.tableformat.keys.key_set import key_schema

@@ -37,7 +37,7 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.keys.expired import stored_view
+from colonnade.tableformat.keys.expired_rows import stored_view
 from colonnade.tableformat.keys.key_parts import KeyPart, keys_of_parts
 from colonnade.tableformat.keys.key_set import KeySet, key_schema
 from colonnade.tableformat.keys.policy import policy_of, taken_key

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from colonnade.manifests.compaction.policy import check_policy
 from colonnade.manifests.compaction.purge import purge_share
-from colonnade.manifests.epochs.agreed import idle_ms
+from colonnade.manifests.epochs.agreement import idle_ms
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.text_policy import check_text_policy
 from colonnade.manifests.model.primary_key import key_fields

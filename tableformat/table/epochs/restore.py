@@ -41,7 +41,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 from colonnade.tableformat.table.design.restored_properties import restored_properties
 from colonnade.tableformat.table.epochs.history import RESTORE
 from colonnade.tableformat.table.epochs.restore_counts import restore_counts

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.arrays.expired import expired_regions, expired_values
+from colonnade.manifests.arrays.expired_regions import expired_regions, expired_values
 from colonnade.manifests.arrays.hidden_rows import view_of
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry

@@ -10,8 +10,8 @@ import pytest
 
 from colonnade.manifests.commit.attempt import Attempt, commit
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.next_epoch import Made
-from colonnade.manifests.commit.outcome import NotCommitted, Sent, SlotFreed, Unknown
+from colonnade.manifests.commit.next_epoch import NextEpoch
+from colonnade.manifests.commit.outcome import NotCommitted, SendState, SlotFreed, Unknown
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
@@ -72,7 +72,7 @@ def sending(
 
 def put(sent: Attempt, change: Change) -> Epoch | None:
     epoch = epoch_after(sent.head.state, change)
-    return sent.put(Made(epoch, encode_epoch(epoch), apply_epoch(sent.head.state, epoch)))
+    return sent.put(NextEpoch(epoch, encode_epoch(epoch), apply_epoch(sent.head.state, epoch)))
 
 
 @pytest.mark.parametrize("most", [LIMITS.followed_epochs, 1, 3])
@@ -148,7 +148,7 @@ def test_a_conflict_with_an_epoch_since_the_base_ends_the_way_and_writes_nothing
     sent.look()
     with pytest.raises(ConflictError, match="'orders'"):
         sent.follow(Turn(), waited=False)
-    assert sent.sent is Sent.NOTHING
+    assert sent.sent is SendState.NOTHING
     assert make_log(store).reader.read_head().epoch == base.epoch + 1
 
 
@@ -251,7 +251,7 @@ def test_a_slot_that_was_freed_before_it_was_put_leaves_the_outcome_open() -> No
     freed(store, base)
     with pytest.raises(SlotFreed):
         put(sent, mine)
-    assert sent.sent is Sent.OPEN
+    assert sent.sent is SendState.OPEN
     assert isinstance(sent.search_after_removal(), Unknown)
 
 
@@ -282,7 +282,7 @@ def test_a_put_that_wrote_nothing_leaves_no_doubt(error: ColonnadeError) -> None
     store.error = error
     with pytest.raises(type(error)):
         put(sent, sent.change)
-    assert sent.sent is Sent.LOST
+    assert sent.sent is SendState.LOST
 
 
 class Forgetful(MemoryStore):

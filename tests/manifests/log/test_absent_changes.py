@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.landed import find_added
+from colonnade.manifests.commit.landed_changes import find_added
 from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.operations import (

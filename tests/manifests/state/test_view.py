@@ -18,7 +18,7 @@ from colonnade.manifests.state.view import Statics, View
 from tests.log_samples import table_state
 from tests.manifests.arrays.ranged_rows import DAY_MS, NOW_MS, SEEDS, VALUES, Rows, hides
 from tests.manifests.arrays.rowsets import rowset_lists
-from tests.manifests.arrays.test_expired import ENDS, EVENT, NOTE, some_lifetimes
+from tests.manifests.arrays.test_expired_regions import ENDS, EVENT, NOTE, some_lifetimes
 
 
 @given(rowset_lists(), SEEDS)

@@ -13,7 +13,7 @@ from colonnade.manifests.object_names import (
     packed_name,
 )
 from colonnade.manifests.store.base import ObjectInfo
-from colonnade.manifests.vacuum.objects import Stored, describe
+from colonnade.manifests.vacuum.objects import StoredFile, describe
 from colonnade.manifests.vacuum.plan import plan_removal
 
 CUTOFF = 1_000
@@ -23,7 +23,7 @@ OBJECTS = [job + f"{number:016x}" for job in JOBS for number in range(3)]
 TIMES = st.sampled_from((None, 0, CUTOFF - 1, CUTOFF, CUTOFF + 1))
 
 
-def stored(name: str, time_ms: int | None, *, unfinished: bool = False) -> Stored:
+def stored(name: str, time_ms: int | None, *, unfinished: bool = False) -> StoredFile:
     if unfinished:
         folder, slash, last = name.rpartition("/")
         name = f"{folder}{slash}.tmp-{'0' * 16}-{last}"
@@ -42,7 +42,7 @@ LISTINGS = st.lists(st.builds(stored, NAMES, TIMES, unfinished=st.booleans()), m
 
 @given(LISTINGS, st.sets(st.sampled_from(OBJECTS)), st.sets(st.sampled_from(JOBS)))
 def test_an_object_is_a_victim_exactly_if_no_reader_can_need_it_and_all_its_files_are_old(
-    listing: list[Stored], used: set[str], leased: set[str]
+    listing: list[StoredFile], used: set[str], leased: set[str]
 ) -> None:
     removal = plan_removal(listing, used, leased, CUTOFF, range(1), 12)
     for name in OBJECTS:
@@ -59,7 +59,7 @@ FREED = st.builds(range, st.integers(1, 12), st.integers(0, 12))
 
 @given(LISTINGS, st.sets(st.sampled_from(OBJECTS)), FREED, st.integers(0, 12))
 def test_leftovers_are_never_an_epoch_outside_the_freed_slots_nor_a_finished_object(
-    listing: list[Stored], used: set[str], slots: range, newest: int
+    listing: list[StoredFile], used: set[str], slots: range, newest: int
 ) -> None:
     leftovers = plan_removal(listing, used, (), CUTOFF, slots, newest).leftovers
     for each in listing:
@@ -74,7 +74,7 @@ def test_leftovers_are_never_an_epoch_outside_the_freed_slots_nor_a_finished_obj
 
 @given(LISTINGS, st.integers(1, 4))
 def test_the_parts_of_a_removal_hold_every_victim_with_all_its_files_once(
-    listing: list[Stored], limit: int
+    listing: list[StoredFile], limit: int
 ) -> None:
     removal = plan_removal(listing, (), (), CUTOFF, range(1), 12)
     parts = list(removal.parts(limit))

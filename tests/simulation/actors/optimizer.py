@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.tableformat.compaction.execute import execute_plan
-from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.optimize import Choices, plan_table
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import World
@@ -38,5 +38,5 @@ class Optimizer:
     def _compact_earlier(self, database: ArrowDatabase, order: random.Random) -> None:
         log, base = database._log, database._snapshot
         table = base.tables[order.choice(sorted(base.tables))]
-        plan, _ = plan_table(log, base, table, Chosen(options=(("min-rowsets", "2"),)))
+        plan, _ = plan_table(log, base, table, Choices(options=(("min-rowsets", "2"),)))
         execute_plan(log, base, plan, runner=compact_here(log.store, 1))

@@ -16,7 +16,7 @@ from colonnade.manifests.commit import name_conflicts
 from colonnade.manifests.feed import moves
 from colonnade.manifests.model.operations import Compaction, DropConsumer, SetConsumer
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.folds.kept import KeptFold
+from colonnade.manifests.state.folds.retention import RetentionFold
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.feed import images
 from colonnade.tableformat.feed.difference import _Compared
@@ -54,15 +54,15 @@ _real_compacted = moves._compacted
 
 @contextmanager
 def _moves_from_anywhere() -> Iterator[None]:
-    def consume(fold: KeptFold, epoch: int, operation: SetConsumer | DropConsumer) -> None:
+    def consume(fold: RetentionFold, epoch: int, operation: SetConsumer | DropConsumer) -> None:
         known = fold.consumers.get(operation.name)
         if isinstance(operation, SetConsumer) and known is not None:
             operation = operation.model_copy(update={"before": known.seen})
         real(fold, epoch, operation)
 
-    real = KeptFold.consume
+    real = RetentionFold.consume
     with (
-        patch.object(KeptFold, "consume", consume),
+        patch.object(RetentionFold, "consume", consume),
         patch.object(name_conflicts, "_check_consumer", lambda *_: None),
     ):
         yield

@@ -15,7 +15,7 @@ from colonnade.manifests.checkpoint import writer as checkpoint_writer
 from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import vector_writer
-from colonnade.manifests.log import late_checkpoint
+from colonnade.manifests.log import background_checkpoint
 from colonnade.manifests.model import codec
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -87,7 +87,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a commit continues from a late checkpoint without the epochs since",
-        lambda: patch.object(late_checkpoint, "apply_epochs", lambda state, epochs: state),
+        lambda: patch.object(background_checkpoint, "apply_epochs", lambda state, epochs: state),
         actors=(Writer(8), Reader(3)),
         seeds=20,
         long=True,

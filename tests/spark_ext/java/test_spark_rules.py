@@ -89,7 +89,7 @@ CASES = {
         "[1, 11, 100]",
         "cannot tell which columns",
     ),
-    "toldChange": Case(
+    "historyTexts": Case(
         PLAIN,
         sql(f"DELETE FROM {T} WHERE v = 10", HISTORY) + "[0].operationParameters",
         "v = 10",

@@ -26,7 +26,7 @@ from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.reported import decode_report
+from colonnade.tableformat.statements.task_reports import decode_report
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.write.job import WriteJob, WriteTarget, plan_write

@@ -13,7 +13,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import plan_job
-from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.optimize import Choices, plan_table
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
@@ -145,7 +145,7 @@ def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
 def test_a_plan_from_before_a_table_was_made_again_takes_no_other_rowsets_for_its_own() -> None:
     table = filled()
     take(table, [range(10) if at < 2 else () for at in range(9)])
-    plan, ids = plan_table(table._log, table._snapshot, table._state, Chosen())
+    plan, ids = plan_table(table._log, table._snapshot, table._state, Choices())
     table.append(rows(200, 10))
     last = table._refresh()
     database = ArrowDatabase(table._log.store, table._log, last)

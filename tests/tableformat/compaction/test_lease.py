@@ -27,7 +27,7 @@ from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
-from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.optimize import Choices, plan_table
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.predicate import parse_predicate
@@ -325,7 +325,7 @@ def test_a_read_of_a_state_that_retention_removes_meanwhile_says_so(
         lambda raced: raced.table.restore(tag="tagged"),
         lambda raced: raced.table.repair([0], rescue=raced.folder / "lost.parquet"),
         lambda raced: plan_table(
-            raced.table._log, raced.table._snapshot, raced.table._state, Chosen()
+            raced.table._log, raced.table._snapshot, raced.table._state, Choices()
         ),
     ],
     ids=["restore", "repair", "plan of maintenance"],

@@ -15,7 +15,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import plan_job
-from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.optimize import Choices, plan_table
 from colonnade.tableformat.compaction.purge import purge_table
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.table.alteration import AlterProperties
@@ -210,7 +210,7 @@ def test_a_purge_of_values_fails_if_the_time_to_live_changes_meanwhile() -> None
     world.now_ms += 2 * HOUR_MS
     head = world.log.reader.read_head()
     state = head.tables[TableId(world.table._state.id)]
-    plan, _ = plan_table(world.log, head, state, Chosen())
+    plan, _ = plan_table(world.log, head, state, Choices())
     job = plan_job(world.log, head, plan, plan.groups[0])
     outcome = run_job(job, world.store)
     world.table.alter(AlterProperties({"ttl.note": "9 hours"}))

@@ -15,7 +15,7 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
-from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
+from colonnade.tableformat.scan.open_rowsets import OpenedAhead, open_rowsets
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from tests import strategies

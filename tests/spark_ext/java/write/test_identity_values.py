@@ -18,7 +18,7 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.statements.reported import decode_report
+from colonnade.tableformat.statements.task_reports import decode_report
 from colonnade.tableformat.write.identity import OwnDraws, identified
 from tests.log_samples import table_state
 from tests.spark_ext.java.write_tool import PREFIX, WriteTool, entries_of

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.arrays.origins import NEW, encode_origins
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import IdentityColumn, SchemaField, TableSchema
-from colonnade.tableformat.statements.reported import TaskReport, decode_report
+from colonnade.tableformat.statements.task_reports import TaskReport, decode_report
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write.test_write_partitions import LAYOUT, example
 from tests.spark_ext.java.write_tool import WriteTool, read

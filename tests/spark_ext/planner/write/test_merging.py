@@ -13,7 +13,7 @@ import colonnade
 from colonnade import AddConstraint, AlterProperties, ArrowTable
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.spark_ext.planner.read.load import load
-from colonnade.spark_ext.planner.write.merging import columns_given, merge_by_key
+from colonnade.spark_ext.planner.write.merging import columns_of_append, merge_by_key
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import write_rows
@@ -32,7 +32,7 @@ def make(path: Path, **properties: str) -> ArrowTable:
 def ask(path: str, names: list[str], **options: str) -> dict[str, Any]:
     loaded = load({"path": path, "options": {}})
     args = {"path": path, "seen": loaded["view"], "names": names, "options": options}
-    return columns_given(args)
+    return columns_of_append(args)
 
 
 def plan(path: str, given: Any, **options: str) -> WriteJob:

@@ -25,13 +25,13 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.planner import outdated
+from colonnade.spark_ext.planner import outdated_requests
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.read import reads
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.state import snapshots
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
-from colonnade.spark_ext.planner.state.unsent import Unsent
+from colonnade.spark_ext.planner.state.unsent_transactions import Unsent
 from colonnade.spark_ext.planner.write import base, commits, deletes, rows, writes
 from colonnade.tableformat.table.epochs.history import counts_of
 from tests.faults import Fault, FaultyStore
@@ -126,7 +126,7 @@ def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know as much of commits as a planner that has just replaced another one."""
     unsent = Unsent()
     unsent._again = ContextVar("again", default=True)
-    for module in (commits, deletes, outdated, writes):
+    for module in (commits, deletes, outdated_requests, writes):
         monkeypatch.setattr(module, "UNSENT", unsent)
 
 

@@ -13,7 +13,7 @@ from pyroaring import FrozenBitMap
 from colonnade.manifests.state.snapshot import LiveRowSet, as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.rowset.deleted import with_hidden_rows
+from colonnade.tableformat.rowset.deleted_rows import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.view.hidden_row_cache import HiddenRowCache
 from tests.faults import FaultyStore

@@ -8,7 +8,7 @@ import colonnade.spark.catalog.StreamedWrites;
 import colonnade.spark.catalog.Warehouse;
 import colonnade.spark.quirks.session.OwnCatalog;
 import colonnade.spark.sink.ColonnadeTable;
-import colonnade.spark.table.GivenPath;
+import colonnade.spark.table.UserPath;
 import colonnade.spark.table.ReadOptions;
 import java.util.Map;
 import java.util.Optional;
@@ -47,7 +47,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     if (path == null || path.isEmpty()) {
       path = ReadOptions.check(options.asCaseSensitiveMap()).path();
     }
-    identifier = new DataFramePath(GivenPath.absolute(path), options);
+    identifier = new DataFramePath(UserPath.absolute(path), options);
     return identifier;
   }
 

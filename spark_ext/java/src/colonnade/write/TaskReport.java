@@ -5,7 +5,7 @@ import colonnade.format.rowset.RowSetEntry;
 import java.util.List;
 
 /**
- * The report of a task to its driver, as JSON that tableformat/statements/reported.py reads.
+ * The report of a task to its driver, as JSON that tableformat/statements/task_reports.py reads.
  *
  * @param rowsets the RowSets that it wrote
  * @param deleted the rows that it deleted

@@ -50,7 +50,7 @@ public final class Clauses {
   public record Clause(String action, @Nullable String predicate, @Nullable String set) {}
 
   /** What a statement says, for the history: its condition, and its assignments or clauses. */
-  public record Told(
+  public record HistoryText(
       @Nullable String where, @Nullable String on, @Nullable String set,
       List<Clause> matched, List<Clause> notMatched,
       List<Clause> notMatchedBySource) {}

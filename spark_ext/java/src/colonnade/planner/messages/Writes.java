@@ -42,7 +42,7 @@ public final class Writes {
    */
   public record CommitWrite(
       String job, @Nullable String database, List<String> messages, @Nullable List<String> merged,
-      Clauses.Told told)
+      Clauses.HistoryText history)
       implements Request<Committed> {}
 
   /**
@@ -58,7 +58,7 @@ public final class Writes {
   public record CommitRows(
       String job, @Nullable String database, String kind, List<String> messages,
       @Nullable List<Clauses.Tree> filters, @Nullable List<String> keys,
-      @Nullable ReplacedColumns columns, Clauses.Told told)
+      @Nullable ReplacedColumns columns, Clauses.HistoryText history)
       implements Request<Committed> {}
 
   /**
@@ -81,11 +81,11 @@ public final class Writes {
    */
   public record DeleteWhere(
       String path, Views.NamedView seen, List<Clauses.Tree> filters, Map<String, String> options,
-      Clauses.Told told, String transaction)
+      Clauses.HistoryText history, String transaction)
       implements Request<Committed> {}
 
   /** Ask how Spark analyzes an append of rows for which the user gave the columns {@code names}. */
-  public record ColumnsGiven(
+  public record ColumnsOfAppend(
       String path, Views.NamedView seen, List<String> names, Map<String, String> options)
       implements Question<AnalyzedRows> {}
 

@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.spark.quirks.session.OwnCatalog;
-import colonnade.spark.table.GivenPath;
+import colonnade.spark.table.UserPath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,7 +36,7 @@ public record StatementTable(String catalog, String name) {
 
   /** Returns the table at a path; nothing if no table of Colonnade is there. */
   public static Optional<StatementTable> atPath(String path) {
-    String absolute = GivenPath.absolute(path);
+    String absolute = UserPath.absolute(path);
     return Tables.exists(absolute)
         ? Optional.of(of(OwnCatalog.NAME, List.of(absolute)))
         : Optional.empty();
@@ -71,7 +71,7 @@ public record StatementTable(String catalog, String name) {
   private static StatementTable of(String catalog, List<String> parts) {
     String name =
         parts.stream()
-            .map(part -> TableName.isPath(part) ? GivenPath.absolute(part) : part)
+            .map(part -> TableName.isPath(part) ? UserPath.absolute(part) : part)
             .map(part -> "`" + part.replace("`", "``") + "`")
             .collect(Collectors.joining("."));
     return new StatementTable(catalog, name);

@@ -7,7 +7,7 @@ import colonnade.planner.messages.Catalog.TableInItsCase;
 import colonnade.planner.messages.Question;
 import colonnade.planner.messages.Replies;
 import colonnade.spark.quirks.statement.PlannedQuery;
-import colonnade.spark.table.GivenPath;
+import colonnade.spark.table.UserPath;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -59,7 +59,7 @@ record TableName(String root, List<String> rest, boolean isPath) {
 
   /** The author of a statement does not know the working folder of the driver. */
   private static void refuseRelative(String path) {
-    if (GivenPath.isRelative(path)) {
+    if (UserPath.isRelative(path)) {
       throw ColonnadeException.invalid(
           "Path " + path + " is relative; write it from the root, as in `/data/t`.");
     }

@@ -8,10 +8,10 @@ import colonnade.planner.messages.Request;
 import colonnade.planner.messages.Views.RowsToWrite;
 import colonnade.planner.messages.Writes.AnalyzedRows;
 import colonnade.planner.messages.Writes.CanDelete;
-import colonnade.planner.messages.Writes.ColumnsGiven;
+import colonnade.planner.messages.Writes.ColumnsOfAppend;
 import colonnade.planner.messages.Writes.DeleteWhere;
 import colonnade.planner.messages.Writes.MergeByKey;
-import colonnade.spark.quirks.changes.ToldChange;
+import colonnade.spark.quirks.changes.HistoryTexts;
 import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.quirks.rules.SparkRules;
 import colonnade.spark.quirks.statement.Caller;
@@ -162,7 +162,7 @@ public class ColonnadeTable extends TableAtEpoch
   @Override
   public ColonnadeTable forUserColumns(List<String> names, Map<String, String> options) {
     return hasPrimaryKey()
-        ? given(new ColumnsGiven(path(), view(), names, options))
+        ? given(new ColumnsOfAppend(path(), view(), names, options))
         : this;
   }
 
@@ -296,7 +296,7 @@ public class ColonnadeTable extends TableAtEpoch
             view(),
             ExpressionTree.of(filters),
             options,
-            ToldChange.running(),
+            HistoryTexts.running(),
             statement == null ? UUID.randomUUID().toString().replace("-", "") : statement));
     CachedReads.refresh(path());
   }

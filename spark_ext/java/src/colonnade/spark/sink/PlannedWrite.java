@@ -11,7 +11,7 @@ import colonnade.planner.messages.Writes.CommitWrite;
 import colonnade.planner.messages.Writes.Committed;
 import colonnade.planner.messages.Writes.PlannedJob;
 import colonnade.spark.quirks.changes.KeyedMerges;
-import colonnade.spark.quirks.changes.ToldChange;
+import colonnade.spark.quirks.changes.HistoryTexts;
 import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.quirks.writes.IdentityEndpoint;
 import colonnade.spark.quirks.writes.SparkCondition;
@@ -63,7 +63,7 @@ public record PlannedWrite(
 
   /** Makes the rows that tasks report visible in one epoch. Safe to call again. */
   public void commit(WriterCommitMessage[] messages) {
-    send(new CommitWrite(job(), database(), texts(messages), null, ToldChange.NOTHING));
+    send(new CommitWrite(job(), database(), texts(messages), null, HistoryTexts.NOTHING));
   }
 
   /**
@@ -75,7 +75,7 @@ public record PlannedWrite(
     Committed done =
         send(
             new CommitWrite(
-                job(), database(), texts(messages), merged.orElse(null), ToldChange.running()));
+                job(), database(), texts(messages), merged.orElse(null), HistoryTexts.running()));
     if (done.refused() != null) {
       throw KeyedMerges.repeatedMatch();
     }
@@ -90,7 +90,7 @@ public record PlannedWrite(
         send(
             new CommitRows(
                 job(), database(), change.kind(), texts(messages), change.filters(),
-                change.keys(), change.replaced(), change.told().get()));
+                change.keys(), change.replaced(), change.history().get()));
     if (done.refused() != null) {
       throw new ColumnConflict(done.refused());
     }

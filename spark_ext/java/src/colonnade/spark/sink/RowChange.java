@@ -1,13 +1,13 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.planner.messages.Clauses.Told;
+import colonnade.planner.messages.Clauses.HistoryText;
 import colonnade.planner.messages.Clauses.Tree;
 import colonnade.planner.messages.Writes.ReplacedColumns;
 import colonnade.spark.quirks.changes.AssignedColumns;
 import colonnade.spark.quirks.changes.MergeJoin;
 import colonnade.spark.quirks.changes.NamedColumns;
-import colonnade.spark.quirks.changes.ToldChange;
+import colonnade.spark.quirks.changes.HistoryTexts;
 import colonnade.spark.table.RowColumn;
 import java.util.List;
 import java.util.function.Supplier;
@@ -22,7 +22,7 @@ import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
  * @param kind delete, update or merge
  * @param read the filters of the statement's scan; null if they are not known
  * @param compared the columns that a MERGE compares with existing rows; null for another statement
- * @param told what the statement says, for the history
+ * @param history what the statement says, for the history
  * @param replaced the columns that tasks have replaced; null for none
  */
 public record RowChange(
@@ -30,11 +30,11 @@ public record RowChange(
     String kind,
     Supplier<List<Tree>> read,
     Supplier<List<String>> compared,
-    Supplier<Told> told,
+    Supplier<HistoryText> history,
     ReplacedColumns replaced) {
 
   RowChange(ColonnadeTable table, String kind, Supplier<List<Tree>> read) {
-    this(table, kind, read, compared(table, kind), ToldChange::running, null);
+    this(table, kind, read, compared(table, kind), HistoryTexts::running, null);
   }
 
   private static Supplier<List<String>> compared(ColonnadeTable table, String kind) {
@@ -44,7 +44,7 @@ public record RowChange(
   /** Returns this statement with replaced columns. Spark must have begun to run the statement. */
   RowChange with(ReplacedColumns columns) {
     List<String> keys = keys(); // other plans do parts of it
-    Told said = told.get();
+    HistoryText said = history.get();
     return new RowChange(table, kind, read, () -> keys, () -> said, columns);
   }
 

@@ -6,7 +6,7 @@ import colonnade.spark.quirks.changes.OfferedColumns;
 import colonnade.spark.quirks.changes.PaddedDeletes;
 import colonnade.spark.quirks.changes.ReducedMerges;
 import colonnade.spark.quirks.changes.RowChanges;
-import colonnade.spark.quirks.changes.ToldChange;
+import colonnade.spark.quirks.changes.HistoryTexts;
 import colonnade.spark.quirks.reads.AnswersAsRows;
 import colonnade.spark.quirks.reads.StatedReads;
 import colonnade.spark.quirks.session.OwnCatalog;
@@ -65,9 +65,9 @@ public final class SparkRules {
           rule("appendColumns", Mends.REFUSAL, BOTH,
               "rows with some of the columns do not merge by the primary key in an append",
               hint(session -> new AppendColumns())),
-          rule("toldChange", Mends.RESULT, BOTH,
+          rule("historyTexts", Mends.RESULT, BOTH,
               "the history has no conditions and clauses of `DELETE`, `UPDATE` and `MERGE`",
-              hint(session -> new ToldChange())),
+              hint(session -> new HistoryTexts())),
           rule("rowChanges", Mends.REFUSAL, BOTH,
               "`UPDATE SET *` and `INSERT *` need the generated and identity columns, and 4.3"
                   + " refuses a source with random values",

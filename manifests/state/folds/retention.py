@@ -19,7 +19,7 @@ from colonnade.manifests.state.folds.refusal import refuse
 from colonnade.manifests.state.snapshot import Snapshot
 
 
-class KeptFold:
+class RetentionFold:
     """What keeps epochs of a database, while it is being changed.
 
     `removed` are the objects that vacuums have removed. Each method applies one operation of an

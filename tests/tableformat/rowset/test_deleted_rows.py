@@ -14,7 +14,7 @@ from colonnade.manifests.object_names import deletion_vector_name
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store.memory import MemoryStore
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted_rows import read_deleted
 
 WHOLE = LiveRowSet(
     3,

@@ -10,7 +10,7 @@ import pytest
 
 from colonnade.manifests.clock import DAY_MS, AgreedTime
 from colonnade.manifests.epochs import dating
-from colonnade.manifests.epochs.agreed import IDLE, IDLE_MS, idle_ms
+from colonnade.manifests.epochs.agreement import IDLE, IDLE_MS, idle_ms
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore

@@ -9,7 +9,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
+from colonnade.spark_ext.planner.clauses.new_columns import add_column, widen_column
 from colonnade.spark_ext.planner.messages.changes import AddColumn, Change, WidenColumn
 from colonnade.spark_ext.planner.messages.views import RowsToWrite
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS

@@ -17,7 +17,7 @@ _HELD = 256
 """The most epochs that are held in memory while a checkpoint is stored."""
 
 
-class LateCheckpoint:
+class BackgroundCheckpoint:
     """The last checkpoint that a log has begun to store, and the epochs since. Thread-safe.
 
     A state that was read from a checkpoint takes less memory than the same state with all changes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from colonnade.manifests.commit.landed import UNTELLING
+from colonnade.manifests.commit.landed_changes import UNTELLING
 from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
@@ -22,7 +22,7 @@ from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.messages.writes import Committed, DeleteWhere
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
-from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.state.unsent_transactions import UNSENT
 
 
 def unless_outdated(operation: Operation[Any, Any]) -> Operation[Any, Any]:

@@ -1,7 +1,7 @@
 package colonnade.spark.quirks.changes;
 
 import colonnade.planner.messages.Clauses.Clause;
-import colonnade.planner.messages.Clauses.Told;
+import colonnade.planner.messages.Clauses.HistoryText;
 import colonnade.spark.quirks.statement.RunningStatement;
 import java.util.List;
 import java.util.Optional;
@@ -33,37 +33,37 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Seen on Spark 4.1 and 4.3: the statements have their parameters already when the rule runs. A
  * node that replaces another one takes its tags over.
  */
-public final class ToldChange extends Rule<LogicalPlan> {
+public final class HistoryTexts extends Rule<LogicalPlan> {
   /** What any other statement says. */
-  public static final Told NOTHING =
-      new Told(null, null, null, List.of(), List.of(), List.of());
+  public static final HistoryText NOTHING =
+      new HistoryText(null, null, null, List.of(), List.of(), List.of());
 
-  private static final TreeNodeTag<Told> TOLD = new TreeNodeTag<>("colonnade.told");
+  private static final TreeNodeTag<HistoryText> TEXT = new TreeNodeTag<>("colonnade.history");
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     LogicalPlan statement = RowChanges.statement(plan);
-    if (statement.getTagValue(TOLD).isEmpty()) {
-      told(statement).ifPresent(told -> statement.setTagValue(TOLD, told));
+    if (statement.getTagValue(TEXT).isEmpty()) {
+      textOf(statement).ifPresent(text -> statement.setTagValue(TEXT, text));
     }
     return plan;
   }
 
   /** Returns what the running statement says. */
-  public static Told running() {
-    return RunningStatement.plan().flatMap(ToldChange::find).orElse(NOTHING);
+  public static HistoryText running() {
+    return RunningStatement.plan().flatMap(HistoryTexts::find).orElse(NOTHING);
   }
 
-  private static Optional<Told> find(LogicalPlan plan) {
-    Option<Told> told = plan.getTagValue(TOLD);
-    return told.isDefined()
-        ? Optional.of(told.get())
+  private static Optional<HistoryText> find(LogicalPlan plan) {
+    Option<HistoryText> found = plan.getTagValue(TEXT);
+    return found.isDefined()
+        ? Optional.of(found.get())
         : CollectionConverters.asJava(plan.children()).stream()
             .flatMap(child -> find(child).stream())
             .findFirst();
   }
 
-  private static Optional<Told> told(LogicalPlan statement) {
+  private static Optional<HistoryText> textOf(LogicalPlan statement) {
     if (statement instanceof DeleteFromTable delete) {
       return Optional.of(ofRows(text(delete.condition()), null));
     }
@@ -74,7 +74,7 @@ public final class ToldChange extends Rule<LogicalPlan> {
     }
     if (statement instanceof MergeIntoTable merge) {
       return Optional.of(
-          new Told(
+          new HistoryText(
               null,
               text(merge.mergeCondition()),
               null,
@@ -85,12 +85,12 @@ public final class ToldChange extends Rule<LogicalPlan> {
     return Optional.empty();
   }
 
-  private static Told ofRows(String where, String set) {
-    return new Told(where, null, set, List.of(), List.of(), List.of());
+  private static HistoryText ofRows(String where, String set) {
+    return new HistoryText(where, null, set, List.of(), List.of(), List.of());
   }
 
   private static List<Clause> clauses(Seq<MergeAction> actions) {
-    return CollectionConverters.asJava(actions).stream().map(ToldChange::clause).toList();
+    return CollectionConverters.asJava(actions).stream().map(HistoryTexts::clause).toList();
   }
 
   private static Clause clause(MergeAction action) {

@@ -15,7 +15,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.view.hidden import hidden_rows
+from colonnade.tableformat.rowset.view.rows_in_regions import hidden_rows
 from colonnade.tableformat.scan.plan import cut_rows
 
 

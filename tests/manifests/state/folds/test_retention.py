@@ -22,7 +22,7 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.state.folds.kept import KeptFold
+from colonnade.manifests.state.folds.retention import RetentionFold
 from colonnade.manifests.store import MemoryStore
 from tests.examples_of import examples
 from tests.log_samples import database
@@ -43,8 +43,8 @@ def consumer(name: str, seen: int, known: SetConsumer | None = None) -> SetConsu
     return SetConsumer(name=name, source="a" * 16, seen=seen, before=before, until_ms=9, keep_ms=9)
 
 
-def fresh() -> KeptFold:
-    return KeptFold(database(MemoryStore()))
+def fresh() -> RetentionFold:
+    return RetentionFold(database(MemoryStore()))
 
 
 def anchor(epoch: int) -> CheckpointRef:
@@ -55,16 +55,16 @@ def vacuum(floor: int, *below: int) -> Vacuum:
     return Vacuum(floor=floor, anchors=tuple(map(anchor, sorted({*below, floor}))))
 
 
-def state(fold: KeptFold) -> tuple[Any, ...]:
+def state(fold: RetentionFold) -> tuple[Any, ...]:
     kept = [{**each} for each in (fold.tags, fold.pins, fold.leases, fold.consumers)]
     return fold.floor, fold.anchors, *kept
 
 
-def kept_epochs(fold: KeptFold) -> set[int]:
+def kept_epochs(fold: RetentionFold) -> set[int]:
     return {*fold.tags.values(), *(pin.epoch for pin in fold.pins.values())}
 
 
-def is_readable(fold: KeptFold, epoch: int) -> bool:
+def is_readable(fold: RetentionFold, epoch: int) -> bool:
     return epoch >= fold.floor or any(each.epoch == epoch for each in fold.anchors)
 
 
@@ -116,7 +116,7 @@ def test_an_accepted_vacuum_removes_no_epoch_that_is_kept_and_a_refused_one_woul
         assert all(each.seen >= fold.floor for each in waiting)
 
 
-def check_vacuum(fold: KeptFold, epoch: int, operation: Vacuum) -> None:
+def check_vacuum(fold: RetentionFold, epoch: int, operation: Vacuum) -> None:
     """Apply a vacuum, which is refused exactly if it would remove an epoch that is kept."""
     anchored = {each.epoch for each in operation.anchors}
     lost = {each for each in kept_epochs(fold) if each < operation.floor} - anchored

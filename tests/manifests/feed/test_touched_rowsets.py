@@ -7,7 +7,7 @@ import random
 import pytest
 
 from colonnade.manifests.feed.steps import read_steps
-from colonnade.manifests.feed.touched import Touched
+from colonnade.manifests.feed.touched_rowsets import Touched
 from colonnade.manifests.limits import Limits
 from tests.tableformat.feed.test_histories import Longer
 

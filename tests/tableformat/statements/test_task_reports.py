@@ -22,8 +22,12 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.statements.change import make_change
-from colonnade.tableformat.statements.reported import TaskReport, decode_report, reported_statement
 from colonnade.tableformat.statements.statement import Statement, write_batches
+from colonnade.tableformat.statements.task_reports import (
+    TaskReport,
+    decode_report,
+    reported_statement,
+)
 from colonnade.tableformat.write.run import encode_entries
 from tests.log_samples import entry
 from tests.task_reports import encode_rows

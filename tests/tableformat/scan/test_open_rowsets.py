@@ -12,7 +12,7 @@ from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset import reader as rowset_reader
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan import opened
+from colonnade.tableformat.scan import open_rowsets
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.compaction_tables import another, new
 from tests.far_store import FarStore
@@ -64,7 +64,7 @@ def test_a_scan_of_an_open_table_takes_at_most_two_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if unneeded is not None:
-        monkeypatch.setattr(opened, "_UNNEEDED_BYTES", unneeded)
+        monkeypatch.setattr(open_rowsets, "_UNNEEDED_BYTES", unneeded)
     with store.counted() as cost:
         found = reader.scan(columns).to_arrow()
     assert found.equals(rows(0).select(columns or NAMES))
@@ -121,7 +121,7 @@ def test_bad_input_is_refused_as_on_a_local_disk(reader: ArrowTable) -> None:
 def test_few_bytes_are_read_before_the_plan_is_known(
     reader: ArrowTable, store: FarStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened, "_WHOLE_BYTES", 1000)
+    monkeypatch.setattr(open_rowsets, "_WHOLE_BYTES", 1000)
     with store.counted() as cost:
         assert reader.scan().to_arrow().equals(rows(0))
     assert cost.rounds == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.commit.landed import find_landed, read_landed
+from colonnade.manifests.commit.landed_changes import find_landed, read_landed
 from colonnade.manifests.errors import CommitUnknownError
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name

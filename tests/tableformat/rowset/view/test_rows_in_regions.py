@@ -21,7 +21,7 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.rowset.view.hidden import hidden_rows
+from colonnade.tableformat.rowset.view.rows_in_regions import hidden_rows
 from tests import strategies
 from tests.faults import FaultyStore
 from tests.regions import between, inside, interval_of, random_regions, region

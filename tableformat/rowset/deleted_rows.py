@@ -14,8 +14,8 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.stored.reader import StoredReader
-from colonnade.tableformat.rowset.view.hidden import hidden_rows
 from colonnade.tableformat.rowset.view.hidden_row_cache import HiddenRowCache
+from colonnade.tableformat.rowset.view.rows_in_regions import hidden_rows
 
 _KEPT = HiddenRowCache()
 

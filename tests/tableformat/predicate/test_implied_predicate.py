@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
 from colonnade.tableformat.predicate.expressions import TRUE
-from colonnade.tableformat.predicate.implied import implied
+from colonnade.tableformat.predicate.implied_predicate import implied
 from tests.tableformat.predicate.oracle import Oracle, random_predicate, random_value
 
 TYPES = {"a": "int", "b": "string", "c": "double", "d": "long"}

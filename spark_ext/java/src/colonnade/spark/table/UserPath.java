@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** A path as a user writes it. What is a URL the planner decides, as for every other engine. */
-public final class GivenPath {
+public final class UserPath {
   private static final int MOST_KNOWN = 1000;
 
   /** What the planner has said about texts. It depends on nothing else. */
   private static final Map<String, Boolean> URLS = new ConcurrentHashMap<>();
 
-  private GivenPath() {}
+  private UserPath() {}
 
   /**
    * Whether a path depends on the folder that the driver happens to run in.
