@@ -46,7 +46,7 @@ ROOMS = {
         " < planner"
     ),
     "spark_ext.planner": floors(
-        "messages < state < clauses < read < write < catalog < procedures < outdated < operations"
+        "messages < state < clauses < read < write < catalog < procedures < outdated_requests < operations"
         " < server < __main__"
     ),
 }
