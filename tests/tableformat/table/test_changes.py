@@ -133,6 +133,7 @@ def test_a_tag_is_a_bound(tmp_path: Path) -> None:
 def test_a_range_that_cannot_be_told_is_refused(
     table: ArrowTable, bounds: Any, how: Any, error: Any, message: str
 ) -> None:
+    """An end before the start, bounds that leave nothing, and bounds after the newest epoch."""
     if error is None:
         assert told(table, *bounds, **how) == ALL
         return
@@ -188,6 +189,7 @@ def test_columns_are_chosen_and_pairs_stay_pairs(table: ArrowTable) -> None:
 
 
 def test_an_update_that_changes_no_value_is_not_told(table: ArrowTable) -> None:
+    """Images of unchanged rows, which other feeds show for rows that a rewrite touches."""
     epoch = table.epoch
     table.update({"v": 1}, "k = 2")
     table.update({"s": "'a'"})
