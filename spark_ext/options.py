@@ -10,8 +10,9 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_names import split_list, split_names
@@ -21,9 +22,13 @@ from colonnade.manifests.store import StoreAddress, is_url
 from colonnade.manifests.store.option_text import option_texts, option_values
 from colonnade.tableformat.keys.policy import on_duplicate
 from colonnade.tableformat.table.design.other_formats import without_peer_words
+from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import is_tag
 from colonnade.tableformat.table.epochs.time_travel import NOW, timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table.epochs.epoch_range import Inclusive
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "schemaEpoch", "seenAt", "where")
 _WRITING = (
@@ -47,12 +52,28 @@ _WRITING = (
 )
 EVOLVING = ("mergeSchema", "ignoreUnknownColumns")
 """Options that a rule of the jar carries out before Spark compares columns."""
+_FEED = "readChangeFeed"
+_CHANGES = (
+    _FEED,
+    "startingVersion",
+    "endingVersion",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingBoundInclusive",
+    "endingBoundInclusive",
+    "deduplicationMode",
+    "computeUpdates",
+    "also",
+    "allowFuture",
+    "schemaEpoch",
+)
+"""Options of a read of changes, by the names of Delta and Spark where they have one."""
 _OF_CATALOG = "owner"
 """An option that Spark's own catalog adds; the jar removes it, so here the jar is missing."""
 _NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
 _STORAGE = "storage."
 """The prefix of options for the store: `storage.key` is the storage option `key`."""
-_SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
+_SPELLING = {name.lower(): name for name in (*_READING, *_WRITING, *_CHANGES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +151,9 @@ class SparkWriteOptions:
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
     """Parse the options of a read. Raises InvalidInputError that names the wrong option."""
-    path, given, storage = _path_and_options(options, _READING, "reading")
+    path, given, storage = _path_and_options(options, (*_READING, _FEED), "reading")
+    if truth(f"Option {_FEED}", given.get(_FEED.lower(), "false")):
+        raise InvalidInputError(f"Option {_FEED} {_NEEDS_JAR}")
     if "versionasof" in given and "epoch" in given:
         raise InvalidInputError("Options versionAsOf and epoch mean the same; give only one.")
     epoch_option = "versionAsOf" if "versionasof" in given else "epoch"
@@ -153,6 +176,88 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
         timestamp_ms(seen_at)
     where = given.get("where")
     return ReadOptions(path, epoch, tag, timestamp, schema_epoch, where, storage, seen_at)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOptions:
+    """The options of a read of changes.
+
+    `startingVersion` and `endingVersion` are an epoch or a tag, `startingTimestamp` and
+    `endingTimestamp` a time like `timestampAsOf`. `startingBoundInclusive` and
+    `endingBoundInclusive` say whether a bound belongs to the range. With the `deduplicationMode`
+    `netChanges`, the range is one change. `also` lists what else counts as a change. An update is
+    a row before it and a row after it, or without `computeUpdates` a deleted and an inserted row.
+    """
+
+    path: str
+    start: str | datetime | None
+    end: str | datetime | None
+    inclusive: Inclusive
+    net: bool
+    updates: bool
+    also: tuple[str, ...]
+    allow_future: bool
+    schema_epoch: int | None
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def address(self) -> StoreAddress:
+        """The path with its storage options. Raises InvalidInputError."""
+        return StoreAddress.of(self.path, self.storage)
+
+
+_INCLUSIVE: dict[tuple[bool, bool], Inclusive] = {
+    (True, True): "both",
+    (True, False): "start",
+    (False, True): "end",
+    (False, False): "neither",
+}
+
+
+def parse_change_options(options: Mapping[str, str]) -> ChangeOptions:
+    """Parse the options of a read of changes. Raises InvalidInputError that names a wrong one."""
+    path, given, storage = _path_and_options(options, _CHANGES, "reading changes")
+
+    def chosen(name: str, default: str) -> bool:
+        return truth(f"Option {name}", given.get(name.lower(), default))
+
+    if not chosen(_FEED, "true"):
+        raise InvalidInputError(f"Option {_FEED} must be true for a read of changes.")
+    inclusive = chosen("startingBoundInclusive", "true"), chosen("endingBoundInclusive", "true")
+    return ChangeOptions(
+        path,
+        _bound(given, "starting"),
+        _bound(given, "ending"),
+        _INCLUSIVE[inclusive],
+        _net(given.get("deduplicationmode", "dropCarryovers")),
+        chosen("computeUpdates", "true"),
+        split_list(given.get("also", "")),
+        chosen("allowFuture", "false"),
+        _integer("schemaEpoch", given.get("schemaepoch"), 0),
+        storage,
+    )
+
+
+def _net(mode: str) -> bool:
+    """Return whether a mode asks for net changes. No row of a feed is one that did not change."""
+    words = {"none": False, "dropcarryovers": False, "netchanges": True}
+    if mode.strip().lower() not in words:
+        raise InvalidInputError(
+            f"Option deduplicationMode must be none, dropCarryovers or netChanges, not {mode!r}."
+        )
+    return words[mode.strip().lower()]
+
+
+def _bound(given: Mapping[str, str], which: str) -> str | datetime | None:
+    """Return one bound of a range of epochs; a time is in UTC unless it has an offset."""
+    version, time = given.get(f"{which}version"), given.get(f"{which}timestamp")
+    if version is not None and time is not None:
+        raise InvalidInputError(
+            f"Options {which}Version and {which}Timestamp exclude each other; give only one."
+        )
+    if time is None:
+        return None if version is None else version.strip()
+    return moment(timestamp_ms(time))
 
 
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:

@@ -12,7 +12,7 @@ from colonnade.spark_ext.planner.messages.base import Operation, operation, oper
 from colonnade.spark_ext.planner.messages.procedures import Describe, Description
 from colonnade.spark_ext.planner.outdated_requests import unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name as procedures
-from colonnade.spark_ext.planner.read import load, metadata, reads
+from colonnade.spark_ext.planner.read import feed, load, metadata, reads
 from colonnade.spark_ext.planner.write import (
     column_updates,
     deletes,
@@ -34,7 +34,9 @@ def describe(_: Describe) -> Description:
 
 
 _KNOWN = operations_of(databases, evolution, names, identity, metadata, procedures, removal)
-_READING = operations_of(column_updates, deletes, expiry, fills, load, merging, reads, rows, writes)
+_READING = operations_of(
+    column_updates, deletes, expiry, feed, fills, load, merging, reads, rows, writes
+)
 
 OPS: dict[str, Operation[Any, Any]] = {
     describe.name: describe,

@@ -13,8 +13,16 @@ from colonnade.manifests.feed.steps import Step
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.feed.difference import difference
-from colonnade.tableformat.feed.images import CHANGES, Image, images
+from colonnade.tableformat.feed.difference import Difference, difference
+from colonnade.tableformat.feed.images import (
+    AFTER,
+    BEFORE,
+    CHANGES,
+    DELETE,
+    INSERT,
+    Image,
+    images,
+)
 from colonnade.tableformat.feed.same_key import with_same_keys
 from colonnade.tableformat.predicate import Predicate, bind, evaluate
 from colonnade.tableformat.predicate.implied_predicate import implied
@@ -32,7 +40,15 @@ FEED_COLUMNS = (
 is, or was: RowSet * 2**32 + row.
 """
 
+VERSION, TIMESTAMP = FEED_COLUMNS[1:3]
+
 _OWN = frozenset(each.id for each in FEED_COLUMNS)
+_WITHOUT_UPDATES = {BEFORE: DELETE, AFTER: INSERT}
+
+
+def known_columns(shown: TableState) -> TableSchema:
+    """Return all columns that a condition on the changes of a table can name."""
+    return TableSchema(fields=(*shown.schema.fields, *FEED_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +57,8 @@ class Feed:
 
     `shown` is the table whose columns rows have. Rows that have expired at `now_ms` do not occur in
     it (ms since 1970 UTC; None: nothing has expired). Values that a job has filled in are changes
-    if `fills`, and other static values if `statics`.
+    if `fills`, and other static values if `statics`. Unless `updates`, an update is a deleted row
+    and an inserted row.
     """
 
     reader: LogReader
@@ -51,6 +68,7 @@ class Feed:
     now_ms: int | None = None
     fills: bool = False
     statics: bool = False
+    updates: bool = True
 
     @property
     def fields(self) -> TableSchema:
@@ -64,30 +82,30 @@ class Feed:
 
     @property
     def _known(self) -> TableSchema:
-        """All columns that a condition can name."""
-        return TableSchema(fields=(*self.shown.schema.fields, *FEED_COLUMNS))
+        return known_columns(self.shown)
 
-    def of_each(self, steps: Iterable[Step]) -> Iterator[pa.RecordBatch]:
-        """Yield the changes of each epoch, one epoch after another."""
-        for step in steps:
-            if self._kinds(step):
-                yield from self.of_all((step,))
+    def differences(self, steps: Iterable[Step], *, net: bool = False) -> Iterator[Difference]:
+        """Yield what each epoch changed, one epoch after another, or once what all of them did.
 
-    def of_all(self, steps: Iterable[Step]) -> Iterator[pa.RecordBatch]:
-        """Yield the net changes of some epochs, with the number and date of the last one.
-
-        Raises the errors of `difference` and `images`.
+        Leaves out epochs that the condition rules out. Rows with the same key are paired. Raises
+        the errors of `difference` and `with_same_keys`.
         """
-        found = difference(
-            self.reader, steps, self.shown, self.now_ms, fills=self.fills, statics=self.statics
-        )
-        if found is None:
-            return
+        spans = (steps,) if net else ((step,) for step in steps if self.kinds(step))
+        for span in spans:
+            found = difference(
+                self.reader, span, self.shown, self.now_ms, fills=self.fills, statics=self.statics
+            )
+            if found is not None:
+                yield with_same_keys(self.reader.store, found)
+
+    def rows(self, found: Difference) -> Iterator[pa.RecordBatch]:
+        """Yield the changes of a difference, with the number and date of its last epoch.
+
+        Raises the errors of `images`.
+        """
         last = found.last
-        changes = self._kinds(last)
-        store = self.reader.store
-        read = self._read()
-        for image in images(store, with_same_keys(store, found), read, self._of_table(), changes):
+        read, condition = self._read(), self.of_table()
+        for image in images(self.reader.store, found, read, condition, self.kinds(last)):
             batch = self._shown(image, last)
             if batch.num_rows:
                 yield batch
@@ -101,24 +119,28 @@ class Feed:
         names = dict.fromkeys((*self.columns.names, *(each.name for each in others)))
         return self.shown.schema.select([*names])
 
-    def _of_table(self) -> Predicate | None:
+    def of_table(self) -> Predicate | None:
         """Return what the condition says of the columns of the table."""
         ids = {each.id for each in self.shown.schema.fields}
         return None if self.where is None else implied(self.where, self._known, ids)
 
-    def _kinds(self, step: Step) -> list[str]:
+    def kinds(self, step: Step) -> list[str]:
         """Return the kinds of changes of an epoch whose rows may meet the condition."""
         return [each for each in CHANGES if self.where is None or self._may_show(each, step)]
+
+    def name_of(self, change: str) -> str:
+        """Return the text that `_change_type` has for a kind of change."""
+        return change if self.updates else _WITHOUT_UPDATES.get(change, change)
 
     def _may_show(self, change: str, step: Step) -> bool:
         assert self.where is not None
         own = implied(self.where, self._known, _OWN - {FEED_COLUMNS[-1].id})
-        rows = _own_columns(change, step, np.zeros(1, np.int64))
+        rows = _own_columns(self.name_of(change), step, np.zeros(1, np.int64))
         met = evaluate(bind(own, self._known), rows).fill_null(False)
         return bool(met[0].as_py())
 
     def _shown(self, image: Image, step: Step) -> pa.RecordBatch:
-        own = _own_columns(image.change, step, image.numbers)
+        own = _own_columns(self.name_of(image.change), step, image.numbers)
         names = [*image.rows.schema.names, *own.schema.names]
         rows = pa.RecordBatch.from_arrays([*image.rows.columns, *own.columns], names=names)
         if self.where is not None:

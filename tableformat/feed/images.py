@@ -104,15 +104,20 @@ def _possible(
     return numbers[left]
 
 
-def _updates(
-    store: ObjectStore, found: Difference, updated: Updated, columns: TableSchema
-) -> Iterator[Image]:
-    compared = [
+def compared_columns(found: Difference, updated: Updated) -> list[str]:
+    """Return the names of the columns whose values say whether a row is updated."""
+    return [
         each.name
         for each in found.shown.fields
         if (found.statics or not each.static)
         and (updated.columns is None or each.id in updated.columns)
     ]
+
+
+def _updates(
+    store: ObjectStore, found: Difference, updated: Updated, columns: TableSchema
+) -> Iterator[Image]:
+    compared = compared_columns(found, updated)
     if not compared:
         return
     wanted = [*columns.names, *(name for name in compared if name not in columns.names)]

@@ -43,6 +43,18 @@ def has_types_of(view: View, shown: TableSchema) -> bool:
     return not any(_differ(view.columns.field(each.name), each) for each in shown.fields)
 
 
+def refuse_other_types(view: View, shown: TableSchema) -> None:
+    """Raise InvalidInputError if a column of a view has another type than the one that is shown."""
+    for wanted in shown.fields:
+        own = view.columns.field(wanted.name)
+        if _differ(own, wanted):
+            raise InvalidInputError(
+                f"Column {wanted.name!r} of table {view.table!r} is {type_text(own.type)} at epoch"
+                f" {view.epoch}, and these changes show it as {type_text(wanted.type)};"
+                f" {remedy_in_feed(view.epoch)}."
+            )
+
+
 def read_shown(
     store: ObjectStore, view: View, rowset: LiveRowSet, numbers: Rows, shown: TableSchema
 ) -> Iterator[tuple[Rows, pa.RecordBatch]]:

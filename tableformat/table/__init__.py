@@ -7,7 +7,7 @@ writes.py        its statements: how each of them becomes an epoch
 computed_columns.py   columns computed from others: added, or given other values
 database.py      a database: its tables by name, its epochs, its upkeep
 creation.py      a table created of columns, or of rows that tell the columns
-changes.py       what has changed in a range of epochs
+changes.py  change_plan.py   what has changed in a range of epochs, and what is asked of it
 consumers.py     how far programs have read the changes of tables
 design/          what a table is, as users state it and as the log stores it
 alteration/  evolution/   its design changed: by a user, and by rows with other columns

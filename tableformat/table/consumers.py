@@ -27,14 +27,9 @@ from colonnade.manifests.model.operations import DropConsumer, SetConsumer
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.predicate import Where
-from colonnade.tableformat.table.changes import (
-    AlsoChange,
-    Bound,
-    ChangeQuery,
-    Changes,
-    epoch_range,
-    table_changes,
-)
+from colonnade.tableformat.table.change_plan import AlsoChange, ChangeQuery
+from colonnade.tableformat.table.changes import Changes, table_changes
+from colonnade.tableformat.table.epochs.epoch_range import Bound, epoch_range
 from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import checked_name
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.repair import caches
     from colonnade.tableformat.table import alteration, consumers
-    from colonnade.tableformat.table import changes as feed
+    from colonnade.tableformat.table.epochs import epoch_range
     from colonnade.tableformat.table.epochs import restore as restoring
     from colonnade.tableformat.table.report import notebook
     from colonnade.tableformat.table.report import report as reports
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.verify import run as checks
 else:
     consumers = later("colonnade.tableformat.table.consumers")
-    feed = later("colonnade.tableformat.table.changes")
+    epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     vacuum_run = later("colonnade.manifests.vacuum.run")
     caches = later("colonnade.tableformat.repair.caches")
     restoring = later("colonnade.tableformat.table.epochs.restore")
@@ -262,7 +262,7 @@ class ArrowDatabase:
         return consumers.consumers_of(self._refresh())
 
     def create_consumer(
-        self, name: str, table: str, start: feed.Bound | None = None, *, keep: str = "7 days"
+        self, name: str, table: str, start: epoch_range.Bound | None = None, *, keep: str = "7 days"
     ) -> None:
         """Create a consumer of the changes of a table, for `transaction().changes`.
 
@@ -277,7 +277,7 @@ class ArrowDatabase:
         found = head.table(table)
         self._snapshot = consumers.create_consumer(self._log, head, name, found, start, keep)
 
-    def reset_consumer(self, name: str, start: feed.Bound | None = None) -> None:
+    def reset_consumer(self, name: str, start: epoch_range.Bound | None = None) -> None:
         """Let a consumer go on with the changes of `start` (None: of the next epoch).
 
         Raises NotFoundError for an unknown consumer or a dropped table, and the errors of

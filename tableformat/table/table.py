@@ -63,16 +63,18 @@ if TYPE_CHECKING:
     from colonnade.tableformat.compaction import optimize as compaction
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.statements.columns import computed
-    from colonnade.tableformat.table import alteration, rows_by_key
+    from colonnade.tableformat.table import alteration, change_plan, rows_by_key
     from colonnade.tableformat.table import changes as feed
-    from colonnade.tableformat.table.epochs import restore
+    from colonnade.tableformat.table.epochs import epoch_range, restore
     from colonnade.tableformat.table.report import notebook
     from colonnade.tableformat.table.report import report as reports
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
 else:
     alteration = later("colonnade.tableformat.table.alteration")
+    change_plan = later("colonnade.tableformat.table.change_plan")
     feed = later("colonnade.tableformat.table.changes")
+    epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     checks = later("colonnade.tableformat.verify.run")
     computed = later("colonnade.tableformat.statements.columns.computed")
     verify_job = later("colonnade.tableformat.verify.job")
@@ -289,16 +291,16 @@ class ArrowTable(TableReads):
 
     def changes(
         self,
-        start: feed.Bound | None = None,
-        end: feed.Bound | None = None,
+        start: epoch_range.Bound | None = None,
+        end: epoch_range.Bound | None = None,
         *,
         columns: Sequence[str] | None = None,
         where: Where | None = None,
         net: bool = False,
         follow: bool = False,
-        inclusive: feed.Inclusive = "both",
+        inclusive: epoch_range.Inclusive = "both",
         allow_future: bool = False,
-        also: Collection[feed.AlsoChange] = (),
+        also: Collection[change_plan.AlsoChange] = (),
         schema_epoch: int | None = None,
     ) -> feed.Changes:
         """Return which rows were inserted, deleted and updated from `start` to `end`.
@@ -310,9 +312,10 @@ class ArrowTable(TableReads):
         the newest epoch, and ends there.
 
         The result has `columns` of the table (None: all), and the columns that `Changes` lists.
-        `where` is a condition on any of these columns. Rows have the columns of the table at the
-        end of the range, or at `schema_epoch`. A column that an earlier row lacks has its initial
-        value, or NULL.
+        `where` is a condition on any of these columns. Without a `start`, it has to say with which
+        `_commit_version` or `_commit_timestamp` the range begins. Rows have the columns of the
+        table at the end of the range, or at `schema_epoch`. A column that an earlier row lacks has
+        its initial value, or NULL.
 
         Without `net`, the result has the changes of each epoch, and in each of them a row is
         inserted, deleted or updated at most once. With `net`, the range counts as one change: a row
@@ -334,7 +337,7 @@ class ArrowTable(TableReads):
         return feed.table_changes(
             self._log,
             self._open.newest,
-            feed.ChangeQuery(
+            change_plan.ChangeQuery(
                 start,
                 end,
                 columns,

@@ -166,7 +166,8 @@ def check_landed(
         names = columns_to_read(name, oracle.shape) or table.schema.names
         feed = Feed(reader, table, table.schema.select(names))
         try:
-            found = pa.Table.from_batches(feed.of_all((step,)), feed.schema)
+            batches = [part for each in feed.differences((step,)) for part in feed.rows(each)]
+            found = pa.Table.from_batches(batches, feed.schema)
         except ColonnadeError as error:
             raise AssertionError(f"epoch {epoch.epoch} has no feed: {error}") from error
         if step.earlier is None:

@@ -18,7 +18,7 @@ from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
 from colonnade.cli.rows.export_files import write_rows
 from colonnade.cli.rows.python_rows import python_rows
-from colonnade.tableformat.table.changes import Bound
+from colonnade.tableformat.table.epochs.epoch_range import Bound
 from colonnade.tableformat.table.epochs.tags_and_pins import is_tag
 
 _BOUND = "An epoch, a time (ISO 8601, UTC), or a tag"

@@ -7,6 +7,7 @@ operation of a request is named as its class is: `PlanWrite` is `plan_write`.
 base.py                             what a message is; a function as an operation
 clauses.py  changes.py              parts of several messages; the changes of an ALTER TABLE
 views.py  envelope.py               what names a view; what stands around each request
-queries.py  writes.py  rewrites.py  what a query reads, what a statement writes
+queries.py  feed.py                 what a query reads of a table, and of its changes
+writes.py  rewrites.py              what a statement writes
 catalog.py  procedures.py           databases and tables, CALL
 """

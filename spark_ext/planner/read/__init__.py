@@ -2,6 +2,8 @@
 
 load.py                      a table as Spark loads it, and the options of a read
 reads.py                     the plan of a query
+feed.py                      the plan of a query of changes
+scan_tasks.py                what a task is told, as JSON
 aggregates.py  top_rows.py   answers and choices from the log alone
 task_split.py                how many tasks, and by what they are divided
 grouping.py  in_order.py     tasks by partition; tasks whose rows have the order of the sort key

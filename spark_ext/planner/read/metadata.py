@@ -42,6 +42,9 @@ COLUMNS_SCHEMA = (
 )
 PROPERTIES_SCHEMA = "key string, value string"
 
+CHANGES = "changes"
+"""The metadata table of changes. Conditions on its columns state the range, and tasks read it."""
+
 STATICS = "statics"
 """The metadata table of static values. Its columns are those of the table, and tasks read it."""
 
@@ -65,8 +68,8 @@ def _table(path: str) -> ArrowTable:
 
 @operation
 def metadata_names(_: MetadataNames) -> Names:
-    """Name also that of static values, which `load.load` describes."""
-    return Names(names=(*TABLES, STATICS))
+    """Name also those of static values and of changes, which `load.py` and `feed.py` describe."""
+    return Names(names=(*TABLES, STATICS, CHANGES))
 
 
 def plain_rows(rows: Iterable[Row]) -> list[list[Any]]:

@@ -7,7 +7,6 @@ the requests before them, which describe a table.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +23,6 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.state.view import Statics, View
 from colonnade.manifests.store import StoreAddress, open_store
-from colonnade.manifests.store.cache.options import cache_settings
 from colonnade.spark_ext.planner.clauses.columns_of_rows import with_columns
 from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
@@ -45,21 +43,19 @@ from colonnade.spark_ext.planner.messages.queries import (
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.read import aggregates
 from colonnade.spark_ext.planner.read.in_order import order_of_rows
+from colonnade.spark_ext.planner.read.scan_tasks import scan_task, statics_json
 from colonnade.spark_ext.planner.read.task_split import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.keys.static_filters import by_partitions
-from colonnade.tableformat.predicate import Predicate
-from colonnade.tableformat.predicate.expressions import TRUE
-from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.order import RowOrder
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
-from colonnade.tableformat.scan.task_statics import divided_bytes, is_divided, statics_of_task
+from colonnade.tableformat.scan.task_statics import divided_bytes, is_divided
 
 MAX_OPENED = 4
 """The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
@@ -95,10 +91,10 @@ def scan(request: Scan) -> PlannedScan:
     view = replace(_first(view, request, table.schema), columns=table.schema)
     order = _wanted_order(request, table, view.rowsets) if request.in_order else None
     plan = plan_scan(view, named.epoch, request.columns, predicate, order)
-    # Tasks share the static values, so no task names them again.
     statics = plan.view.statics
-    plan = plan.model_copy(update={"view": replace(plan.view, statics=None)})
     apart = statics is not None and is_divided(statics, plan)
+    if not apart:  # Tasks share the static values, so no task names them again.
+        plan = plan.model_copy(update={"view": replace(plan.view, statics=None)})
     size = _read_bytes(plan, statics)
     count = task_count(size, request.parallelism)
     if count > 1 and not named.whole and not may_group(request, table):
@@ -106,8 +102,8 @@ def scan(request: Scan) -> PlannedScan:
         count = task_count(_read_bytes(plan, statics), request.parallelism)
     tasks, grouped, in_order = divided(request, table, plan, size, count)
     return PlannedScan(
-        tasks=_tasks(named, tasks, statics if apart else None),
-        statics=None if statics is None or apart else _json(statics),
+        tasks=tuple(scan_task(named, each) for each in tasks),
+        statics=None if statics is None or apart else statics_json(statics),
         rows=sum(rowset.row_count for rowset in view.rowsets),
         bytes=size,
         rowsets=len(view.rowsets),
@@ -219,36 +215,6 @@ def _first(view: View, request: Scan, schema: TableSchema) -> View:
             order = ColumnOrder(field, top.descending, top.nulls_first)
             return top_rows(view, order, top.count)
     return view
-
-
-def _tasks(named: NamedView, plans: Sequence[ScanPlan], statics: Statics | None) -> tuple[str, ...]:
-    """Return the tasks as JSON: the URL, the plan, `most_members`, and the cache of the store.
-
-    With `statics`, a task also has the part of these static values that it needs. No task has
-    storage options, which may be secrets.
-    """
-    address = place_of(named)
-    cache = cache_settings(address.storage_options, address.url)
-    kept = "" if cache is None else f',"cache":{json.dumps(cache._asdict())}'
-    url, limit = json.dumps(named.url), f'"most_members":{MOST_MEMBERS}'
-    tasks = []
-    for plan in plans:
-        own = ""
-        if statics is not None:
-            own = f',"statics":{json.dumps(_json(*statics_of_task(statics, plan)))}'
-        tasks.append(f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}{own}}}')
-    return tuple(tasks)
-
-
-def _json(statics: Statics, about: Predicate = TRUE) -> str:
-    """Return where static values are, and what the wanted keys have in common, as one JSON object.
-
-    It is equal where the values are, so that tasks of other queries use the values again.
-    """
-    plan = plan_scan(statics.view, statics.view.epoch, None, None if about is TRUE else about)
-    return json.dumps(
-        {"key": [each.name for each in statics.key], "scan": json.loads(plan.to_json())}
-    )
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:

@@ -55,7 +55,7 @@ _ALWAYS_EVOLVES = "columns of every table can be renamed, dropped and widened"
 _FEED_IS_ON = (
     "the change feed of each table is always on, and changes of a table in Python reads it"
 )
-_FEED = "Spark does not read the change feed yet; changes of a table in Python does"
+_FEED = "use the options readChangeFeed, startingVersion and endingVersion"
 _HISTORY = "the properties retention.hours and retention.epochs say how much history is kept"
 _ISOLATION = "set the property isolation to snapshot or serializable"
 _ELSEWHERE = "other engines read a table through Python and Arrow; leave it out"
@@ -183,8 +183,7 @@ PEER_OPTIONS: Mapping[str, PeerWord] = {
     "maxBytesPerTrigger": _tunes(_NO_STREAM),
     "maxFilesPerTrigger": _tunes(_NO_STREAM),
     "merge-schema": _promises("use the option mergeSchema"),
-    "readChangeData": _promises(_FEED),
-    "readChangeFeed": _promises(_FEED),
+    "readChangeData": _promises("use the option readChangeFeed"),
     "skipChangeCommits": _tunes(_NO_STREAM),
     "snapshot-id": _asks(_STATE),
     "snapshot-property.*": _asks("use the option userMetadata"),

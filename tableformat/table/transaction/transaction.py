@@ -50,7 +50,8 @@ from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.evaluators import Evaluate
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
-from colonnade.tableformat.table.changes import AlsoChange, Changes
+from colonnade.tableformat.table.change_plan import AlsoChange
+from colonnade.tableformat.table.changes import Changes
 from colonnade.tableformat.table.consumers import unseen_changes
 from colonnade.tableformat.table.creation import ChangedTypes, designed
 from colonnade.tableformat.table.design.partition_key import statics_of

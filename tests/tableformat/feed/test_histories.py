@@ -68,7 +68,7 @@ def feed(table: ArrowTable, first: int, last: int, *, net: bool = False, **how: 
     shown = reader.read_at(last).tables[state.id]
     found = Feed(reader, shown, shown.schema, **how)
     steps = read_steps(reader, state.id, reader.read_at(first - 1), last)
-    batches = list((found.of_all if net else found.of_each)(steps))
+    batches = [batch for each in found.differences(steps, net=net) for batch in found.rows(each)]
     return pa.Table.from_batches(batches, found.schema).to_pylist()
 
 

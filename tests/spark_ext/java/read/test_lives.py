@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.store import LocalStore
-from colonnade.spark_ext.planner.read import reads
+from colonnade.spark_ext.planner.read.scan_tasks import statics_json
 from colonnade.tableformat.scan.plan import ScanPlan
 from tests.lived import Life
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, spark_schema
@@ -26,7 +26,7 @@ def read(tool: ReadTool, url: str, plan: ScanPlan) -> list[Any]:
     statics = plan.view.statics
     how: dict[str, Any] = {}
     if statics is not None:
-        how["statics"] = reads._json(statics)
+        how["statics"] = statics_json(statics)
     alone = plan.model_copy(update={"view": replace(plan.view, statics=None)})
     task = json.loads(alone.to_json())
     answer = tool.answer(url, task, spark_schema(plan.output_schema), **how)

@@ -1,0 +1,205 @@
+"""Answer the requests for a read of changes: describe them, and plan its tasks.
+
+The planner decides which rows changed, from the log and from deletion vectors. The tasks read these
+rows, and compare the values of updated ones.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.options import ChangeOptions, parse_change_options
+from colonnade.spark_ext.planner.clauses.filters import predicate_of
+from colonnade.spark_ext.planner.messages.base import operation
+from colonnade.spark_ext.planner.messages.feed import (
+    AskedChanges,
+    LoadChanges,
+    LoadedChanges,
+    PlannedChanges,
+    ScanChanges,
+)
+from colonnade.spark_ext.planner.messages.views import NamedView
+from colonnade.spark_ext.planner.read.scan_tasks import scan_task
+from colonnade.spark_ext.planner.read.task_split import task_count
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import place_of
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.types import declared_json
+from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed, known_columns
+from colonnade.tableformat.feed.difference import Difference
+from colonnade.tableformat.feed.images import AFTER, BEFORE
+from colonnade.tableformat.feed.tasks import FeedTask, RowsTask, tasks_of
+from colonnade.tableformat.scan.plan import ScanPlan, divide_plan
+from colonnade.tableformat.table.change_plan import ChangeQuery, plan_changes, stated_changes
+from colonnade.tableformat.table.epochs.epoch_range import Bound
+from colonnade.tableformat.table.epochs.history import moment
+
+_TIME = "@"
+"""Stands before a time in the text of a bound."""
+
+
+@operation
+def load_changes(request: LoadChanges) -> LoadedChanges:
+    """Raise InvalidInputError for wrong options, and as `stated_changes`."""
+    read = parse_change_options({**request.options, "path": request.path})
+    found = SNAPSHOTS.find(read.address, query=request.query)
+    log = SNAPSHOTS.log(found.location.store)
+    state, table = _committed(log, found.state, found.table)
+    asked = _asked(read)
+    stated = stated_changes(log, state, table, _query(asked, read.schema_epoch))
+    return LoadedChanges(
+        path=found.location.url,
+        name=table.name,
+        view=NamedView(
+            url=found.location.store.url,
+            options=found.location.store.address.options or "",
+            database=state.database,
+            table=table.id,
+            epoch=state.epoch,
+            schema_epoch=stated.shown_epoch,
+        ),
+        columns=declared_json(TableSchema(fields=(*stated.shown.schema.fields, *FEED_COLUMNS))),
+        asked=asked,
+    )
+
+
+def _committed(log: Log, state: Snapshot, table: TableState) -> tuple[Snapshot, TableState]:
+    """Return the epoch that the state of a transaction is based on; any other state as it is."""
+    if not is_state(state.epoch):
+        return state, table
+    base = log.reader.read_at(TRANSACTIONS.holding(state.epoch).base)
+    if table.id not in base.tables:
+        raise NotFoundError(
+            f"Table {table.name!r} was created in this transaction, and has no changes before it is"
+            " committed."
+        )
+    return base, base.tables[table.id]
+
+
+def _asked(read: ChangeOptions) -> AskedChanges:
+    return AskedChanges(
+        start=_text(read.start),
+        end=_text(read.end),
+        inclusive=read.inclusive,
+        net=read.net,
+        updates=read.updates,
+        also=read.also,
+        allow_future=read.allow_future,
+    )
+
+
+def _text(bound: Bound | None) -> str | None:
+    if bound is None or isinstance(bound, str | int):
+        return None if bound is None else str(bound)
+    return f"{_TIME}{(bound - moment(0)) // timedelta(microseconds=1)}"
+
+
+def _bound(text: str | None) -> Bound | None:
+    if text is None:
+        return None
+    if text.startswith(_TIME):
+        return moment(int(text[1:]) // 1000)
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def _query(asked: AskedChanges, schema_epoch: int | None, **more: Any) -> ChangeQuery:
+    return ChangeQuery(
+        _bound(asked.start),
+        _bound(asked.end),
+        net=asked.net,
+        inclusive=asked.inclusive,  # type: ignore[arg-type]  # `epoch_range` refuses other words
+        allow_future=asked.allow_future,
+        also=asked.also,  # type: ignore[arg-type]  # the plan refuses other words
+        schema_epoch=schema_epoch,
+        updates=asked.updates,
+        **more,
+    )
+
+
+@operation
+def scan_changes(request: ScanChanges) -> PlannedChanges:
+    """Raise as `ArrowTable.changes`, and InvalidInputError for types that tasks cannot show."""
+    named = request.view
+    head, table = SNAPSHOTS.seen(named)
+    _, shown = SNAPSHOTS.seen(named.model_copy(update={"epoch": named.schema_epoch}))
+    where = predicate_of(request.filters, known_columns(shown))
+    log = Log(open_store(place_of(named)))
+    asked = _query(request.asked, named.schema_epoch, where=where)
+    plan = plan_changes(log, head, table, asked)
+    found = [
+        (task, each)
+        for each in plan.differences()
+        for task in tasks_of(plan.feed, each, request.columns)
+    ]
+    scans = [scan for task, _ in found for scan in _scans(task)]
+    size = sum(_read_bytes(scan) for scan in scans)
+    count = task_count(size, request.parallelism)
+    parts = [
+        part
+        for task, each in found
+        for part in _parts(named, plan.feed, task, each, max(1, size // count))
+    ]
+    return PlannedChanges(
+        tasks=tuple(_together(parts, max(1, size // count))),
+        rows=sum(each.row_count for scan in scans for each in scan.view.rowsets),
+        bytes=size,
+    )
+
+
+def _scans(task: FeedTask) -> tuple[ScanPlan, ...]:
+    return (task.plan,) if isinstance(task, RowsTask) else (task.before, task.after)
+
+
+def _read_bytes(scan: ScanPlan) -> int:
+    return scan.byte_count * len(scan.projection) // len(scan.view.columns.fields)
+
+
+def _parts(
+    named: NamedView, feed: Feed, task: FeedTask, found: Difference, most_bytes: int
+) -> Iterator[tuple[int, str]]:
+    """Yield what tasks read as JSON, each with its stored bytes."""
+
+    def scan(plan: ScanPlan, change: str) -> str:
+        said = {
+            "type": feed.name_of(change),
+            "version": found.last.number,
+            "micros": found.last.epoch.time_ms * 1000,
+        }
+        return scan_task(named, plan, {"change": said})
+
+    if isinstance(task, RowsTask):
+        count = -(-_read_bytes(task.plan) // most_bytes)
+        for plan in divide_plan(task.plan, max(1, count)):
+            yield _read_bytes(plan), f'{{"rows":{scan(plan, task.change)}}}'
+        return
+    before, after = scan(task.before, BEFORE), scan(task.after, AFTER)
+    order = ""
+    if task.order is not None:
+        text = base64.b64encode(task.order.astype("<i4").tobytes()).decode("ascii")
+        order = f',"order":"{text}"'
+    compared = json.dumps(task.compared)
+    size = _read_bytes(task.before) + _read_bytes(task.after)
+    yield size, f'{{"before":{before},"after":{after},"compared":{compared}{order}}}'
+
+
+def _together(parts: Sequence[tuple[int, str]], most_bytes: int) -> Iterator[str]:
+    """Yield tasks of about so many bytes, each of consecutive parts."""
+    some: list[str] = []
+    filled = 0
+    for size, part in parts:
+        if some and filled + size > most_bytes:
+            yield f'{{"parts":[{",".join(some)}]}}'
+            some, filled = [], 0
+        some.append(part)
+        filled += size
+    if some:
+        yield f'{{"parts":[{",".join(some)}]}}'

@@ -1,0 +1,163 @@
+"""Which epochs the bounds of a change feed mean, and the conditions on its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.feed.changes import TIMESTAMP, VERSION, known_columns
+from colonnade.tableformat.feed.limits import limits_of
+from colonnade.tableformat.predicate import Predicate
+from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
+from colonnade.tableformat.table.epochs.time_travel import epoch_number, timestamp_ms
+
+Bound: TypeAlias = int | str | datetime
+"""An epoch, a time, or the name of a tag. Text is a time if no tag has that name."""
+
+Inclusive: TypeAlias = Literal["both", "start", "end", "neither"]
+"""Which of two bounds belong to a range of epochs."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRange:
+    """The epochs from `first` to `last`, both included; none if `last` is before `first`."""
+
+    first: int
+    last: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no epoch is in the range."""
+        return self.last < self.first
+
+
+def epoch_range(
+    log: Log,
+    head: Snapshot,
+    table: TableState,
+    start: Bound,
+    end: Bound | None,
+    *,
+    inclusive: Inclusive = "both",
+    allow_future: bool = False,
+) -> EpochRange:
+    """Return the epochs that two bounds mean. Without an `end`, the last one is the newest epoch.
+
+    A time as the start means the first epoch at or after it, and as the end the last one at or
+    before it. A start of 0 means the epoch that created the table. A bound that is not `inclusive`
+    does not belong to the range. With `allow_future`, a range may reach beyond the newest epoch,
+    and ends there.
+
+    Raises InvalidInputError for bounds that leave no epoch, and for an invalid bound. Raises
+    NotFoundError for an epoch of the future, for one before the table was created, and for one
+    whose changes retention has removed.
+    """
+    if inclusive not in get_args(Inclusive):
+        known = ", ".join(map(repr, get_args(Inclusive)))
+        raise InvalidInputError(f"inclusive must be one of {known}, not {inclusive!r}.")
+    name = f"table {table.name!r}"
+    first = _epoch(log, head, start, inclusive in ("both", "start"), is_start=True)
+    last = head.epoch
+    if end is not None:
+        last = _epoch(log, head, end, inclusive in ("both", "end"), is_start=False)
+    if not allow_future and max(first, last) > head.epoch:
+        raise NotFoundError(
+            f"Epoch {max(first, last)} of {name} does not exist yet; the newest epoch is"
+            f" {head.epoch}. With allow_future, a range may reach beyond it."
+        )
+    if last < first and first <= head.epoch:
+        raise InvalidInputError(
+            f"The changes of {name} from {start!r} to {end!r} have no epoch: the first would be"
+            f" {first}, and the last {last}. Choose a later end."
+        )
+    if first == 0:
+        first = table.created_epoch
+    if first < table.created_epoch:
+        raise NotFoundError(
+            f"T{name[1:]} was created by epoch {table.created_epoch}, so its changes cannot start"
+            f" with epoch {first}."
+        )
+    _check_kept(head, table, first)
+    return EpochRange(first, min(last, head.epoch))
+
+
+def _check_kept(head: Snapshot, table: TableState, first: int) -> None:
+    if first <= head.floor:
+        raise NotFoundError(
+            f"The changes of table {table.name!r} in epoch {first} were removed by retention; those"
+            f" of epoch {head.floor + 1} and later can be read."
+        )
+
+
+def _epoch(log: Log, head: Snapshot, bound: Bound, included: bool, *, is_start: bool) -> int:
+    """Return the first or the last epoch of a range by one of its bounds."""
+    if isinstance(bound, str) and bound in head.tags:
+        bound = head.tags[bound]
+    if not isinstance(bound, str | datetime):
+        number = epoch_number(bound)
+        if number < 0:
+            raise InvalidInputError(f"An epoch must be 0 or more, not {number}.")
+        return number + (not included) * (1 if is_start else -1)
+    try:
+        limit = timestamp_ms(bound)
+    except InvalidInputError:
+        if isinstance(bound, str) and not bound[:1].isdigit():
+            tagged_epoch(head, bound)  # refuses it and names the tags
+        raise
+    # A start that is included begins after all epochs before its time.
+    limit -= is_start == included
+    try:
+        last = log.reader.read_at(timestamp_ms=limit, head=head).epoch
+    except NotFoundError:
+        if not is_start or head.floor:
+            raise
+        return 0
+    return last + is_start
+
+
+def last_epoch(log: Log, head: Snapshot, end: Bound | None, inclusive: Inclusive) -> int:
+    """Return the last epoch of a range without a start. Raises as `epoch_range` for its end."""
+    if end is None:
+        return head.epoch
+    return min(head.epoch, _epoch(log, head, end, inclusive in ("both", "end"), is_start=False))
+
+
+def allowed_epochs(
+    log: Log, head: Snapshot, table: TableState, end: int, where: Predicate | None
+) -> EpochRange | None:
+    """Return the epochs up to `end` that a condition allows; None if it allows any before it.
+
+    Raises NotFoundError if retention has removed the first of them.
+    """
+    if where is None:
+        return None
+    known = known_columns(table)
+    epochs, times = (limits_of(where, known, column) for column in (VERSION, TIMESTAMP))
+    if epochs.low is None and times.low is None:
+        return None
+    first, last = table.created_epoch, end
+    if epochs.low is not None:
+        first = max(first, epochs.low)
+    if epochs.high is not None:
+        last = min(last, epochs.high)
+    if times.low is not None:
+        first = max(first, _last_by(log, head, -(-times.low // 1000) - 1) + 1)
+    if times.high is not None:
+        last = min(last, _last_by(log, head, times.high // 1000))
+    if first <= last:
+        _check_kept(head, table, first)
+    return EpochRange(first, last)
+
+
+def _last_by(log: Log, head: Snapshot, time_ms: int) -> int:
+    """Return the last epoch up to a time; the last one that was removed, or 0, if there is none."""
+    if time_ms >= head.time_ms:
+        return head.epoch
+    try:
+        return log.reader.read_at(timestamp_ms=time_ms, head=head).epoch
+    except NotFoundError:
+        return max(0, head.floor - 1)
