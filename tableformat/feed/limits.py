@@ -19,7 +19,7 @@ from colonnade.tableformat.predicate.bound import (
     BoundNode,
     BoundOr,
 )
-from colonnade.tableformat.predicate.implied import implied
+from colonnade.tableformat.predicate.implied_predicate import implied
 from colonnade.tableformat.types.arrow_types import arrow_type
 
 _EDGE = 2**63 - 2

@@ -24,7 +24,7 @@ from colonnade.manifests.state.view import View
 from colonnade.tableformat.feed.changes import Feed
 from colonnade.tableformat.feed.difference import Difference, Updated
 from colonnade.tableformat.feed.images import AFTER, BEFORE, DELETE, INSERT, compared_columns
-from colonnade.tableformat.feed.shown import refuse_other_types
+from colonnade.tableformat.feed.shown_types import refuse_other_types
 from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.scan.plan import Ranges, ScanPlan, cut_rows, plan_scan
 from colonnade.tableformat.scan.selection import judge

@@ -165,7 +165,7 @@ def test_parts_are_read_in_order_and_each_says_its_change(
     schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
     gone, come = ("delete", 3), ("insert", 4)
     changed = rows.set_column(1, "s", pa.array(["a", "b", None]))
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"rows": task(next(folders), schema, rows, gone)},
         {
             "before": task(next(folders), schema, rows, OLD),
