@@ -46,8 +46,8 @@ ROOMS = {
         " < planner"
     ),
     "spark_ext.planner": floors(
-        "messages < state < clauses < read < write < catalog < procedures < outdated_requests < operations"
-        " < server < __main__"
+        "messages < state < clauses < read < write < catalog < procedures < outdated_requests"
+        " < operations < server < __main__"
     ),
 }
 """The folders of each package from the ground up; a module that is named here is a folder, too."""
