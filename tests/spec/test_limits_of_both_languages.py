@@ -29,9 +29,9 @@ LIMITS = {
     ("format/rowset/Statistics", "LOG_BOUND_LENGTH"): LOG_BOUND_LENGTH,
     ("format/rowset/SparseIndex", "BLOCK_LIMIT"): BLOCK_LIMIT,
     ("format/rowset/SparseIndex", "SIZE_LIMIT"): SIZE_LIMIT,
-    ("read/SparseIndexReader", "LIMIT"): INDEX_LIMIT,
-    ("read/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
-    ("read/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
+    ("read/block/SparseIndexReader", "LIMIT"): INDEX_LIMIT,
+    ("read/block/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
+    ("read/block/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
     ("write/PartitionValues", "VALUE_LIMIT"): VALUE_LIMIT,
     ("store/cache/Piece", "MOST_BYTES"): PIECE,
 }
@@ -63,6 +63,6 @@ def test_every_limit_of_the_jvm_is_compared() -> None:
         ("format/rowset/ColumnSegment", "CRC_LIMIT"),
         ("format/rowset/Statistics", "COUNT_LIMIT"),
         # What this reader does, and no other has to.
-        ("read/RowSetSource", "JOINED_LIMIT"),
-        ("read/Int128", "COMPACT_LIMIT"),
+        ("read/block/RowSetSource", "JOINED_LIMIT"),
+        ("read/vector/Int128", "COMPACT_LIMIT"),
     }

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[4]
 JAVA = ROOT / "spark_ext/java/src/colonnade"
 
 
-@pytest.mark.parametrize("name", ["read/Decoding", "write/staged/Encoding"])
+@pytest.mark.parametrize("name", ["read/block/Decoding", "write/staged/Encoding"])
 def test_the_jar_knows_each_encoding_in_the_same_order(name: str) -> None:
     code = (JAVA / f"{name}.java").read_text("utf-8")
     constants = re.findall(r"^  ([A-Z_]+) \{$", code, re.MULTILINE)

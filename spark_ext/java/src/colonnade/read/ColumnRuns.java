@@ -1,7 +1,9 @@
 package colonnade.read;
 
 import colonnade.format.Slice;
-import colonnade.read.RowSetSource.Extent;
+import colonnade.read.block.OpenColumnSegment;
+import colonnade.read.block.Reads;
+import colonnade.read.block.RowSetSource.Extent;
 import colonnade.store.ByteRun;
 import java.io.IOException;
 import java.util.ArrayList;

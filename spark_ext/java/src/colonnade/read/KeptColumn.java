@@ -1,6 +1,10 @@
 package colonnade.read;
 
 import colonnade.format.TableField;
+import colonnade.read.block.Adapt;
+import colonnade.read.vector.Bytes;
+import colonnade.read.vector.ColonnadeVector;
+import colonnade.read.vector.VectorForm;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.spark.unsafe.Platform;

@@ -1,6 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.TableField;
+import colonnade.read.block.Adapt;
+import colonnade.read.vector.ColonnadeVector;
 import java.util.List;
 
 /**

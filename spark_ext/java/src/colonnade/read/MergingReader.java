@@ -1,5 +1,6 @@
 package colonnade.read;
 
+import colonnade.read.plan.ReadPlan;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package colonnade.read;
 
+import colonnade.read.vector.BatchRow;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.Map;

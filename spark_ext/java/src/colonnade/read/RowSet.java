@@ -5,6 +5,12 @@ import colonnade.format.TableField;
 import colonnade.format.rowset.DeletionVector;
 import colonnade.format.rowset.Footer;
 import colonnade.format.rowset.RowSetEntry;
+import colonnade.read.block.OpenColumnSegment;
+import colonnade.read.block.Reads;
+import colonnade.read.block.RowSetSource;
+import colonnade.read.block.StretchReads;
+import colonnade.read.plan.ReadPlan;
+import colonnade.read.plan.RowSetScan;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -19,7 +25,7 @@ import java.util.Map;
 import org.roaringbitmap.RoaringBitmap;
 
 /** One open RowSet: its footer, the indexes of the required columns, and its deletion vector. */
-final class RowSet {
+public final class RowSet {
   final RowSetScan scan;
 
   /**

@@ -6,6 +6,8 @@ import colonnade.format.Regions;
 import colonnade.format.TableField;
 import colonnade.format.rowset.DeletionVector;
 import colonnade.format.rowset.LiveRowSet;
+import colonnade.read.block.OpenColumnSegment;
+import colonnade.read.plan.RowSetScan;
 import colonnade.store.StoreException;
 import java.io.IOException;
 import java.util.HashMap;

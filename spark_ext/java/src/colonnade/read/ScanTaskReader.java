@@ -2,6 +2,9 @@ package colonnade.read;
 
 import colonnade.format.Slice;
 import colonnade.format.rowset.DeletionVector;
+import colonnade.read.block.BlockDecoder;
+import colonnade.read.block.DataColumn;
+import colonnade.read.plan.ReadPlan;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import colonnade.store.TaskFailure;

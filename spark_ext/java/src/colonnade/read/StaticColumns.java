@@ -1,6 +1,7 @@
 package colonnade.read;
 
 import colonnade.format.TableField;
+import colonnade.read.vector.ColonnadeVector;
 import java.io.IOException;
 import java.util.List;
 import org.apache.spark.sql.types.DataType;

@@ -2,6 +2,8 @@ package colonnade.read;
 
 import colonnade.format.TableField;
 import colonnade.format.rowset.JsonObject;
+import colonnade.read.vector.ColonnadeVector;
+import colonnade.read.vector.VectorTree;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;

@@ -1,6 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.TableField;
+import colonnade.read.vector.ColonnadeVector;
+import colonnade.read.vector.VectorTree;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

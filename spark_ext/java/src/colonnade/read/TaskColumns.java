@@ -1,6 +1,12 @@
 package colonnade.read;
 
 import colonnade.format.TableField;
+import colonnade.read.block.BlockDecoder;
+import colonnade.read.block.DataColumn;
+import colonnade.read.plan.ReadPlan;
+import colonnade.read.vector.ColonnadeVector;
+import colonnade.read.vector.MetadataColumn;
+import colonnade.read.vector.VectorTree;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,5 +1,8 @@
 package colonnade.read;
 
+import colonnade.read.block.Reads;
+import colonnade.read.plan.ReadPlan;
+import colonnade.read.plan.RowSetScan;
 import colonnade.store.ByteSource;
 import java.io.IOException;
 import java.util.ArrayDeque;

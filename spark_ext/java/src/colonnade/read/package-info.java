@@ -1,6 +1,7 @@
 /**
  * The executor side of reading: a task of a scan in, columnar batches out. Where Spark generates no
- * code for columns, it gets rows, which are read from the batches.
+ * code for columns, it gets rows, which are read from the batches. The blocks of a RowSet, columns
+ * in memory, and the plan of a task have folders of their own.
  *
  * <pre>
  *   RowReader -> BatchRow

@@ -1,6 +1,6 @@
 package colonnade.read.aggregates;
 
-import colonnade.read.ColonnadeVector;
+import colonnade.read.vector.ColonnadeVector;
 import java.math.BigInteger;
 import java.util.ArrayDeque;
 import org.apache.spark.sql.types.ByteType;

@@ -1,6 +1,6 @@
 package colonnade.read.aggregates;
 
-import colonnade.read.ColonnadeVector;
+import colonnade.read.vector.ColonnadeVector;
 import java.io.IOException;
 import java.util.List;
 import org.apache.spark.TaskContext;

@@ -6,6 +6,8 @@ import colonnade.planner.messages.Catalog.AlterTable;
 import colonnade.planner.messages.Changes;
 import colonnade.planner.messages.Changes.Change;
 import colonnade.planner.messages.Clauses.Constraint;
+import colonnade.spark.catalog.design.Constraints;
+import colonnade.spark.catalog.design.Defaults;
 import colonnade.spark.quirks.reads.CachedReads;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.sink.ColonnadeTable;

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.catalog.design.TableDesign;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.catalog.design.TableDesign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

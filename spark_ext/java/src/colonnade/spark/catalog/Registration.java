@@ -1,5 +1,6 @@
 package colonnade.spark.catalog;
 
+import colonnade.spark.catalog.design.TableDesign;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Table;

@@ -2,6 +2,8 @@ package colonnade.spark.catalog;
 
 import static colonnade.spark.table.ScalaSeq.seq;
 
+import colonnade.spark.catalog.design.TableDesign;
+import colonnade.spark.catalog.design.TableLike;
 import colonnade.spark.quirks.rules.SessionRules;
 import colonnade.spark.sink.ColonnadeTable;
 import java.net.URI;

@@ -1,5 +1,6 @@
 package colonnade.spark.catalog;
 
+import colonnade.spark.catalog.design.TableDesign;
 import colonnade.spark.sink.ColonnadeWriteBuilder;
 import colonnade.spark.sink.PlannedWrite;
 import colonnade.spark.sink.WriteRequest;

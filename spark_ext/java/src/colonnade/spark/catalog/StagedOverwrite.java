@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.catalog.design.TableDesign;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.sink.ColonnadeTable;

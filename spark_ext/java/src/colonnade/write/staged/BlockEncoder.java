@@ -3,7 +3,7 @@ package colonnade.write.staged;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.ArrowStreamWriter;
 import colonnade.format.rowset.BlockEntry;
-import colonnade.read.BlockCheck;
+import colonnade.read.block.BlockCheck;
 import colonnade.write.refusals.ColumnNames;
 import colonnade.write.refusals.Refusal;
 import java.util.HashMap;

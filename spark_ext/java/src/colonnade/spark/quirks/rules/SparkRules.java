@@ -1,12 +1,12 @@
 package colonnade.spark.quirks.rules;
 
 import colonnade.spark.quirks.changes.ColumnUpdates;
+import colonnade.spark.quirks.changes.HistoryTexts;
 import colonnade.spark.quirks.changes.KeyedMerges;
 import colonnade.spark.quirks.changes.OfferedColumns;
 import colonnade.spark.quirks.changes.PaddedDeletes;
 import colonnade.spark.quirks.changes.ReducedMerges;
 import colonnade.spark.quirks.changes.RowChanges;
-import colonnade.spark.quirks.changes.HistoryTexts;
 import colonnade.spark.quirks.reads.AnswersAsRows;
 import colonnade.spark.quirks.reads.StatedReads;
 import colonnade.spark.quirks.session.OwnCatalog;
