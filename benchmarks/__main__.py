@@ -8,46 +8,63 @@ from pathlib import Path
 
 from benchmarks.measure import save, show
 
-BENCHMARKS = {
-    "encoding": "size, encode and decode of lineitem beside Parquet-zstd",
-    "bloom": "a key that nothing is sorted by, with Bloom filters and without",
-    "many_columns": "1,000 rows of 2,000 columns without Spark beside Parquet-zstd",
-    "append": "a thousand appends of ten rows without Spark",
-    "open_head": "opening databases of up to a million RowSets",
-    "epochs": "opening and vacuuming a log of ten million epochs, beside a short one",
-    "growth": "opening one table of a database that has grown, beside a small one",
-    "keys": "upserts of random keys into 2 and 20 million rows, without Spark",
-    "keys_rowsets": "upserts into tables of many small RowSets, without Spark",
-    "keys_sustained": "such upserts for minutes, beside rounds of maintenance",
-    "keys_spark": "upserts and reads by key beside Delta Lake and Iceberg (pyspark 4.1 only)",
-    "keys_python": "upserts by key without Spark, beside PyIceberg, which must be installed",
-    "tombstones": "upserts and scans beside deleted keys that a table remembers, without Spark",
-    "lifetimes": "ranges deleted unread, and rows that expire, without Spark",
-    "alterations": "changes of columns without Spark, and reads of the evolved table",
-    "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
-    "compaction": "compaction beside writing the same rows at once, with and without Spark",
-    "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
-    "concurrency": "a compaction beside a deleted row, in memory",
-    "commit_rate": "one process, eight processes and eight threads that append to one table",
-    "commit_rate_s3": "eight processes that append to one table in a bucket, beside bare PUTs",
-    "s3_clients": "the client of buckets beside s3fs and obstore, which must be installed",
-    "fsspec_clients": "the clients of GCS and Azure beside gcsfs and adlfs, 20 ms away",
-    "verify": "verifying the checksums of a gigabyte beside cat",
-    "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
-    "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
-    "range_deletes": "DELETE of ranges beside the peers (pyspark 4.1 only)",
-    "range_scans": "scans in Spark beside and around a thousand small ranges deleted unread",
-    "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
-    "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
-    "columns": "columns added, computed, widened and set (pyspark 4.1: beside the peers)",
-    "in_order": "rows by key and in its order, and joins of tables that are bucketed alike",
-    "identities": "four writers at once with an identity column beside Delta (pyspark 4.1 only)",
-    "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
-    "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
-    "trees": "this checkout beside another one, given by --before, without Spark",
-    "trees_spark": "this checkout beside another one, given by --before, in Spark",
-    "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
+FOLDERS = {
+    "rows": {
+        "encoding": "size, encode and decode of lineitem beside Parquet-zstd",
+        "bloom": "a key that nothing is sorted by, with Bloom filters and without",
+        "append": "a thousand appends of ten rows without Spark",
+        "many_columns": "1,000 rows of 2,000 columns without Spark beside Parquet-zstd",
+        "verify": "verifying the checksums of a gigabyte beside cat",
+        "alterations": "changes of columns without Spark, and reads of the evolved table",
+        "lifetimes": "ranges deleted unread, and rows that expire, without Spark",
+        "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
+        "compaction": "compaction beside writing the same rows at once, with and without Spark",
+    },
+    "log": {
+        "open_head": "opening databases of up to a million RowSets",
+        "epochs": "opening and vacuuming a log of ten million epochs, beside a short one",
+        "growth": "opening one table of a database that has grown, beside a small one",
+        "commit_rate": "one process, eight processes and eight threads that append to one table",
+        "concurrency": "a compaction beside a deleted row, in memory",
+        "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
+    },
+    "keys": {
+        "keys": "upserts of random keys into 2 and 20 million rows, without Spark",
+        "keys_rowsets": "upserts into tables of many small RowSets, without Spark",
+        "keys_sustained": "such upserts for minutes, beside rounds of maintenance",
+        "keys_spark": "upserts and reads by key beside Delta Lake and Iceberg (pyspark 4.1 only)",
+        "keys_python": "upserts by key without Spark, beside PyIceberg, which must be installed",
+        "tombstones": "upserts and scans beside deleted keys that a table remembers, without Spark",
+        "identities": "four writers of an identity column at once, beside Delta (pyspark 4.1 only)",
+    },
+    "spark": {
+        "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
+        "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
+        "columns": "columns added, computed, widened and set (pyspark 4.1: beside the peers)",
+        "in_order": "rows by key and in its order, and joins of tables that are bucketed alike",
+        "range_scans": "scans in Spark beside and around a thousand small ranges deleted unread",
+    },
+    "peers": {
+        "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
+        "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
+        "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
+        "range_deletes": "DELETE of ranges beside the peers (pyspark 4.1 only)",
+    },
+    "stores": {
+        "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
+        "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
+        "commit_rate_s3": "eight processes that append to one table in a bucket, beside bare PUTs",
+        "s3_clients": "the client of buckets beside s3fs and obstore, which must be installed",
+        "fsspec_clients": "the clients of GCS and Azure beside gcsfs and adlfs, 20 ms away",
+    },
+    "trees": {
+        "trees": "this checkout beside another one, given by --before, without Spark",
+        "trees_spark": "this checkout beside another one, given by --before, in Spark",
+    },
 }
+"""The benchmarks of each folder, and what each measures."""
+
+BENCHMARKS = {name: text for each in FOLDERS.values() for name, text in each.items()}
 
 OF_PEERS = (
     "changes",
@@ -65,7 +82,9 @@ OF_PEERS = (
 
 def main() -> None:
     """Run one benchmark or all; print a table for each, and write JSON beside the data."""
-    names = "\n".join(f"  {name:16} {text}" for name, text in BENCHMARKS.items())
+    names = "\n\n".join(
+        "\n".join(f"  {name:16} {text}" for name, text in each.items()) for each in FOLDERS.values()
+    )
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=f"Measure Colonnade.\n\n{names}",
@@ -97,7 +116,7 @@ def main() -> None:
         parser.error("--rows is for the rows of `columns`, `keys_spark` and `stores`")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.profile:
-        peers = importlib.import_module("benchmarks.peers")
+        peers = importlib.import_module("benchmarks.peers.peers")
         folder = arguments.folder.resolve()
         for text in peers.profile(folder, arguments.scale, arguments.profile, arguments.runs):
             print(text, flush=True)
@@ -107,7 +126,8 @@ def main() -> None:
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
-        module = importlib.import_module(f"benchmarks.{name}")
+        [folder] = (each for each, names in FOLDERS.items() if name in names)
+        module = importlib.import_module(f"benchmarks.{folder}.{name}")
         others = {
             "trees": (arguments.before,),
             "trees_spark": (arguments.before,),

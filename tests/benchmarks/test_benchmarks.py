@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import benchmarks
-from benchmarks.__main__ import BENCHMARKS, OF_PEERS
+from benchmarks.__main__ import BENCHMARKS, FOLDERS, OF_PEERS
 from benchmarks.measure import Figure, show
 
 QUICK = {"concurrency"}
@@ -35,10 +36,20 @@ def test_a_benchmark_measures_each_of_its_figures(name: str, tmp_path: Path) -> 
     assert all(figure["ours"] >= 0 for figure in figures), figures
 
 
-def test_the_header_of_the_package_lists_every_module() -> None:
-    modules = {path.name for path in Path(benchmarks.__file__).parent.glob("*.py")}
-    listed = set((benchmarks.__doc__ or "").split())
-    assert modules - listed == {"__init__.py"}
+def test_the_header_of_each_folder_lists_what_is_in_it() -> None:
+    root = Path(benchmarks.__file__).parent
+    for folder in (root, *(each.parent for each in root.glob("*/__init__.py"))):
+        header = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+        inside = {path.name for path in folder.glob("*.py")}
+        inside |= {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
+        assert inside - set(header.split()) == {"__init__.py"}, folder
+        assert len(inside) <= 20, folder
+
+
+def test_each_folder_of_the_command_has_its_benchmarks() -> None:
+    root = Path(benchmarks.__file__).parent
+    for folder, names in FOLDERS.items():
+        assert {f"{name}.py" for name in names} <= {path.name for path in (root / folder).iterdir()}
 
 
 def test_a_table_says_what_a_target_judges_and_in_which_unit() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.compaction_curve import SimulatedTable
+from benchmarks.log.compaction_curve import SimulatedTable
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionPlan

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.compaction_curve import curve, simulate
+from benchmarks.log.compaction_curve import curve, simulate
 from colonnade.manifests.compaction.picker import plan_order
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.limits import LIMITS

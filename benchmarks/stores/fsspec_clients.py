@@ -18,7 +18,7 @@ import pyarrow as pa
 
 import colonnade
 from benchmarks.measure import Figure, in_turn, median_ratio
-from benchmarks.slow_network import SlowNetwork
+from benchmarks.stores.slow_network import SlowNetwork
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from tests.manifests.store.fsspec_files.given import LIBRARIES
 from tests.setup.azurite import Azurite

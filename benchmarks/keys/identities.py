@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from benchmarks import engines
-from benchmarks.engines import Colonnade, Delta, Engine
 from benchmarks.measure import Figure, in_turn, median_ratio
+from benchmarks.peers import engines
+from benchmarks.peers.engines import Colonnade, Delta, Engine
 
 TABLE = "numbered"
 WRITERS, APPENDS = 4, 4

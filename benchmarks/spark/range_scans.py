@@ -9,9 +9,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import colonnade
-from benchmarks.lifetimes import INSIDE, MANY, OTHERS, ROWS, cut_readings, made_readings
 from benchmarks.measure import Figure, interleave
-from benchmarks.spark import session
+from benchmarks.rows.lifetimes import INSIDE, MANY, OTHERS, ROWS, cut_readings, made_readings
+from benchmarks.spark.spark import session
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:

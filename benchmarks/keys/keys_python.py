@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 import colonnade
-from benchmarks import keys
+from benchmarks.keys import keys
 from benchmarks.measure import Figure, seconds
 
 ROWS, BATCH = 1_000_000, 100_000

@@ -1,6 +1,7 @@
 """Compare the first MERGE of a session with Iceberg's, each in its own new session, in turn.
 
-`python -m benchmarks.first_merge FOLDER STATEMENT` runs one such session and prints the seconds.
+`python -m benchmarks.peers.first_merge FOLDER STATEMENT` runs one such session, and prints the
+seconds.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.changes import KEYED_ROWS, MERGE, MERGED_ROWS, keyed
-from benchmarks.engines import Colonnade, Iceberg, session
 from benchmarks.measure import Figure, median_ratio, seconds
+from benchmarks.peers.changes import KEYED_ROWS, MERGE, MERGED_ROWS, keyed
+from benchmarks.peers.engines import Colonnade, Iceberg, session
 
 ENGINES = (Colonnade, Iceberg)
 
@@ -53,7 +54,7 @@ def statement(table: str, turn: int, scale: float) -> str:
 
 def _in_new_session(folder: Path, sql: str) -> float:
     os.sync()
-    command = [sys.executable, "-m", "benchmarks.first_merge", str(folder), sql]
+    command = [sys.executable, "-m", "benchmarks.peers.first_merge", str(folder), sql]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return float(done.stdout.split()[-1])
 

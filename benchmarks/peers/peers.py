@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from benchmarks.engines import ENGINES, Colonnade, Engine, Iceberg, Parquet, session
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
-from benchmarks.plot import peers_plot
-from benchmarks.profiling import profile_of
+from benchmarks.peers.engines import ENGINES, Colonnade, Engine, Iceberg, Parquet, session
+from benchmarks.peers.plot import peers_plot
+from benchmarks.spark.profiling import profile_of
 
 APPENDS = 100
 WIDE_ROWS, WIDE_COLUMNS = 300_000, 200

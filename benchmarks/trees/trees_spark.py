@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.measure import Figure
-from benchmarks.trees import compare
+from benchmarks.trees.trees import compare
 
 MEASURES = {
     "write": "write lineitem SF{scale:g}",

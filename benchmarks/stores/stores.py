@@ -21,11 +21,11 @@ from pathlib import Path
 from pyspark.sql import Row, SparkSession
 
 import colonnade
-from benchmarks.changes import KEYED_ROWS, MERGE, MERGED_ROWS, SCATTERED, keyed
-from benchmarks.engines import Colonnade, Delta, Engine, Iceberg, session
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio, seconds
-from benchmarks.peers import QUERIES, drain, small
-from benchmarks.slow_network import SlowNetwork
+from benchmarks.peers.changes import KEYED_ROWS, MERGE, MERGED_ROWS, SCATTERED, keyed
+from benchmarks.peers.engines import Colonnade, Delta, Engine, Iceberg, session
+from benchmarks.peers.peers import QUERIES, drain, small
+from benchmarks.stores.slow_network import SlowNetwork
 from tests.setup.hadoop_aws import jars
 from tests.setup.minio import KEY, SECRET, Minio
 

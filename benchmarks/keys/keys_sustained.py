@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import keys
+from benchmarks.keys import keys
 from benchmarks.measure import Figure
 
 ROWS, BATCH = 20_000_000, 10_000

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import colonnade
 from benchmarks.measure import Figure, interleave, seconds
-from benchmarks.spark import session
+from benchmarks.spark.spark import session
 
 ROWS = 20_000_000
 """The rows of a table at scale 1."""

@@ -15,11 +15,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import colonnade
-from benchmarks import engines
-from benchmarks.engines import Colonnade, Delta, Engine, Iceberg, Parquet
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
-from benchmarks.peers import WIDE_COLUMNS, WIDE_ROWS, wide
-from benchmarks.wide import session
+from benchmarks.peers import engines
+from benchmarks.peers.engines import Colonnade, Delta, Engine, Iceberg, Parquet
+from benchmarks.peers.peers import WIDE_COLUMNS, WIDE_ROWS, wide
+from benchmarks.spark.wide import session
 
 LINEITEM, WIDE, FRESH = "lineitem", "wide", "fresh"
 LEAST_SETTING = "spark.colonnade.replaceColumnsBytes"

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 import colonnade
-from benchmarks import keys
-from benchmarks.engines import Colonnade, Delta, Engine, Iceberg, session
-from benchmarks.in_order import joins
+from benchmarks.keys import keys
 from benchmarks.measure import Figure, in_turn, median_ratio, orders, seconds
+from benchmarks.peers.engines import Colonnade, Delta, Engine, Iceberg, session
+from benchmarks.spark.in_order import joins
 
 ENGINES: tuple[type[Engine], ...] = (Colonnade, Delta, Iceberg)
 ROWS, JOINED_ROWS = 20_000_000, 5_000_000

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 import colonnade
-from benchmarks.changes import Changes
-from benchmarks.engines import Colonnade, Delta, Engine, session
 from benchmarks.measure import Figure, in_turn
+from benchmarks.peers.changes import Changes
+from benchmarks.peers.engines import Colonnade, Delta, Engine, session
 
 ROWS, DEVICES = 50_000_000, 1_000
 SCHEMA = pa.schema(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks.growth import built
+from benchmarks.log.growth import built
 from benchmarks.measure import Figure, in_turn, interleave, median_ratio
 from colonnade.manifests.checkpoint.writer import store_snapshot
 from colonnade.manifests.commit.change import Change

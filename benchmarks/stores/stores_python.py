@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 import colonnade
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
-from benchmarks.stores import FarBucket, place
+from benchmarks.stores.stores import FarBucket, place
 from tests.setup.minio import KEY, SECRET
 
 TARGET = 0.5

@@ -12,9 +12,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import colonnade
-from benchmarks.engines import Colonnade, Engine, Parquet
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
-from benchmarks.peers import WIDE_COLUMNS, WIDE_ROWS, wide
+from benchmarks.peers.engines import Colonnade, Engine, Parquet
+from benchmarks.peers.peers import WIDE_COLUMNS, WIDE_ROWS, wide
 
 PERCENT = 100
 SUMS = """

@@ -42,7 +42,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 def peak_above_idle(path: Path, *sort_key: str) -> float:
     """Run the task in a separate process and return its peak in MB."""
     shutil.rmtree(path, ignore_errors=True)
-    command = [sys.executable, "-m", "benchmarks.task_memory", str(path), *sort_key]
+    command = [sys.executable, "-m", "benchmarks.rows.task_memory", str(path), *sort_key]
     peak = float(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
     shutil.rmtree(path, ignore_errors=True)
     return peak

@@ -15,9 +15,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import colonnade
-from benchmarks.engines import Colonnade, Delta, Engine, Iceberg, session
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
-from benchmarks.peers import WIDE_COLUMNS, wide
+from benchmarks.peers.engines import Colonnade, Delta, Engine, Iceberg, session
+from benchmarks.peers.peers import WIDE_COLUMNS, wide
 
 ENGINES: tuple[type[Engine], ...] = (Colonnade, Delta, Iceberg)
 SCATTERED = "(l_orderkey * 7 + l_linenumber * 13) % 100 = {turn}"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.measure import Figure, lineitem, median_ratio
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 MEASURES = {
     "write": "write lineitem SF{scale:g}",
