@@ -338,16 +338,7 @@ class ArrowTable(TableReads):
             self._log,
             self._open.newest,
             change_plan.ChangeQuery(
-                start,
-                end,
-                columns,
-                where,
-                net,
-                follow,
-                inclusive,
-                allow_future,
-                also,
-                schema_epoch,
+                start, end, columns, where, net, follow, inclusive, allow_future, also, schema_epoch
             ),
         )
 
