@@ -8,6 +8,7 @@ in this list, which `tests/test_layers.py` checks:
     how far long work is, as a bar shows it   progress bars
     Arrow columns as table columns            types/
     conditions on rows                        predicate/
+    engines that read scans                   engines/
     one RowSet: blocks, indexes, footer       rowset/
     rows divided by partition                 partition/
     reading the rows of a table               scan/

@@ -35,8 +35,8 @@ ROOMS = {
         " < compaction < vacuum"
     ),
     "tableformat": floors(
-        "location jobs html bars progress < types < predicate < rowset < partition < scan < write"
-        " < keys < feed < statements < compaction < verify < repair < table"
+        "location jobs html bars progress < types < predicate < engines < rowset < partition < scan"
+        " < write < keys < feed < statements < compaction < verify < repair < table"
     ),
     "spark_ext": floors(
         "settings supported errors jar options types answer_rows history_rows outside"

@@ -11,6 +11,7 @@
     literal_text.py    constants and names as SQL, for people
     implied_predicate.py  what a predicate says about some columns alone
     regions.py  exact_regions.py    rows between bounds as a predicate, and the other way round
+    foreign/    predicates from expressions of Arrow and Polars
     bind.py  storage.py  prune.py  evaluate.py  json_form.py  what is done with a tree
 
 Guide: docs/predicates.md

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from typing import Any, Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.later import later
 from colonnade.manifests.public import public
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.html import Rows, html_of
@@ -21,6 +23,12 @@ from colonnade.tableformat.scan.open_rowsets import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.chosen_rows import first_rows
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.engines import dataset as datasets
+else:
+    datasets = later("colonnade.tableformat.engines.dataset")
 
 _SHOWN = 10
 """The first rows of a scan, as many as a notebook shows."""
@@ -40,6 +48,45 @@ class ScanSource(Protocol):
 
     def count(self, where: Predicate | None) -> int:
         """Count the rows that meet `where` (None: all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartSource:
+    """The rows of one RowSet of a source, by the number of the RowSet."""
+
+    store: ObjectStore
+    whole: ScanSource
+    rowset: int
+
+    @property
+    def again(self) -> Callable[[Sequence[str], Predicate | None, int | None], Scan] | None:
+        """Make a scan of the part in another process."""
+        again = self.whole.again
+        return None if again is None else partial(_part_again, again, self.rowset)
+
+    def plan(self, columns: Sequence[str] | None, where: Predicate | None) -> ScanPlan:
+        """Plan a scan of the part. Raises the errors of the source."""
+        plan = self.whole.plan(columns, where)
+        return plan.of(each for each in plan.rowsets if each.rowset.id == self.rowset)
+
+    def count(self, where: Predicate | None) -> int:
+        """Count rows of the part. Reads them, unless the log tells how many they are."""
+        plan = self.plan((), where)
+        if plan.known_rows is not None:
+            return plan.known_rows
+        return sum(batch.num_rows for batch in read_plan_parallel(self.store, plan))
+
+
+def _part_again(
+    again: Callable[[Sequence[str], Predicate | None, int | None], Scan],
+    rowset: int,
+    columns: Sequence[str],
+    where: Predicate | None,
+    limit: int | None,
+) -> Scan:
+    whole = again(columns, where, None)
+    source = PartSource(whole._store, whole._source, rowset)
+    return Scan(whole._store, source.plan(columns, where), source, where, None, limit)
 
 
 @public
@@ -138,19 +185,65 @@ class Scan(ArrowRows):
     def __bool__(self) -> bool:
         return True
 
-    def to_batches(self) -> Iterator[pa.RecordBatch]:
+    def to_batches(self, threads: int | None = 1) -> Iterator[pa.RecordBatch]:
         """Iterate over the rows as record batches, holding about one block of every column.
 
         With an order of rows, one block of each RowSet that overlaps the present key is held.
-        """
-        return self._read(read_plan)
 
-    def to_arrow(self) -> pa.Table:
-        """Read all rows into memory; without an order or a limit, decoding on all processors."""
-        read = read_plan_parallel if self._limit is None else read_plan
+        `threads` decode at once; None means as many as Arrow uses, which `pyarrow.set_cpu_count`
+        sets. Each of them holds a few blocks of every column. A scan with an order or a limit is
+        read by one. Raises InvalidInputError unless it is a whole number from 1.
+        """
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise InvalidInputError(
+                f"threads must be a whole number from 1, or None, not {threads!r:.100}."
+            )
+        batches = (
+            read_plan_parallel(self._store, self._plan, self._ahead, threads)
+            if self._limit is None
+            else read_plan(self._store, self._plan, self._ahead)
+        )
+        return batches if self._limit is None else first_rows(batches, self._limit)
+
+    def to_reader(self, threads: int | None = None) -> pa.RecordBatchReader:
+        """Stream the rows, holding as much as `to_batches`, whose `threads` these are."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches(threads))
+
+    def to_arrow(self, threads: int | None = None) -> pa.Table:
+        """Read all rows into memory. `threads` are those of `to_batches`."""
         with step("read", self._plan.table, "rows", self._known_rows) as advance:
-            batches = told(self._read(read), advance)
+            batches = told(self.to_batches(threads), advance)
             return pa.Table.from_batches(batches, self.schema)
+
+    def dataset(self) -> datasets.ScanDataset:
+        """Return the scan as a `pyarrow.dataset.Dataset`, which DuckDB and others filter as theirs.
+
+        A scan with a limit chooses among its first rows.
+        """
+        return datasets.ScanDataset(self)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the scan has a limit, and so cannot be filtered."""
+        return self._limit is not None
+
+    def parts(self) -> list[Scan]:
+        """Return scans that together return these rows, in this order: one for each RowSet.
+
+        They can be pickled, and read by different processes. A scan with an order or a limit is one
+        part.
+        """
+        if self._plan.order is not None or self._limit is not None:
+            return [self]
+        return [
+            Scan(
+                self._store,
+                self._plan.of([each]),
+                PartSource(self._store, self._source, each.rowset.id),
+                self._where,
+            )
+            for each in self._plan.rowsets
+        ]
 
     def __reduce__(self) -> tuple[Callable[..., Scan], tuple[Any, ...]]:
         """Pickle what is read, and no rows: the other process plans the same read.
@@ -182,15 +275,8 @@ class Scan(ArrowRows):
         known, limit = self._plan.known_rows, self._limit
         return known if known is None or limit is None else min(known, limit)
 
-    def _read(self, read: _Read) -> Iterator[pa.RecordBatch]:
-        batches = read(self._store, self._plan, self._ahead)
-        return batches if self._limit is None else _first_rows(batches, self._limit)
-
     def _with(self, plan: ScanPlan, where: Predicate | None, limit: int | None) -> Scan:
         return Scan(self._store, plan, self._source, where, None, limit)
-
-
-_Read = Callable[[ObjectStore, ScanPlan, OpenedAhead | None], Iterator[pa.RecordBatch]]
 
 
 def told(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
@@ -198,18 +284,6 @@ def told(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.Rec
     for batch in batches:
         yield batch
         advance(batch.num_rows)
-
-
-def _first_rows(batches: Iterator[pa.RecordBatch], left: int) -> Iterator[pa.RecordBatch]:
-    """Yield the first rows, and end the read after them."""
-    if not left:
-        return
-    with closing(batches):  # type: ignore[type-var]  # they come from a generator
-        for batch in batches:
-            yield batch.slice(0, min(left, batch.num_rows))
-            left -= batch.num_rows
-            if left <= 0:
-                return
 
 
 def row_number(given: int, what: str) -> int:

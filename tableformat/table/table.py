@@ -61,6 +61,7 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.compaction import optimize as compaction
+    from colonnade.tableformat.engines import dataset as datasets
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.statements.columns import computed
     from colonnade.tableformat.table import alteration, change_plan, rows_by_key
@@ -76,6 +77,7 @@ else:
     feed = later("colonnade.tableformat.table.changes")
     epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     checks = later("colonnade.tableformat.verify.run")
+    datasets = later("colonnade.tableformat.engines.dataset")
     computed = later("colonnade.tableformat.statements.columns.computed")
     verify_job = later("colonnade.tableformat.verify.job")
     compaction = later("colonnade.tableformat.compaction.optimize")
@@ -288,6 +290,32 @@ class ArrowTable(TableReads):
             order=order,
             seen_at=seen_at,
         )
+
+    def dataset(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        *,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+        schema_epoch: int | None = None,
+        seen_at: datetime | str | None = None,
+    ) -> datasets.ScanDataset:
+        """Plan a scan as a `pyarrow.dataset.Dataset`: `scan(columns, where, …).dataset()`.
+
+        DuckDB, Polars, DataFusion and Ibis read it, and hand it the columns and the filter of a
+        query. The arguments and errors are those of `scan`.
+        """
+        return self.scan(
+            columns,
+            where,
+            epoch=epoch,
+            timestamp=timestamp,
+            tag=tag,
+            schema_epoch=schema_epoch,
+            seen_at=seen_at,
+        ).dataset()
 
     def changes(
         self,

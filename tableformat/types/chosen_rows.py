@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -31,3 +34,15 @@ def chosen_table_rows(table: pa.Table, rows: NDArray[np.integer]) -> pa.Table:
             columns = [chosen_rows(column, inside) for column in batch.columns]
             batches.append(pa.RecordBatch.from_arrays(columns, schema=batch.schema))
     return pa.Table.from_batches(batches, table.schema)
+
+
+def first_rows(batches: Iterator[pa.RecordBatch], left: int) -> Iterator[pa.RecordBatch]:
+    """Yield the first rows, and end the read after them."""
+    if not left:
+        return
+    with closing(batches):  # type: ignore[type-var]  # they come from a generator
+        for batch in batches:
+            yield batch.slice(0, min(left, batch.num_rows))
+            left -= batch.num_rows
+            if left <= 0:
+                return

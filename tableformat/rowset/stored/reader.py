@@ -145,6 +145,11 @@ class StoredReader:
         runs = np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1) if len(kept) else []
         return tuple((int(self._cuts[run[0]]), int(self._cuts[run[-1] + 1])) for run in runs)
 
+    def stored_bytes(self, columns: Sequence[SchemaField]) -> int:
+        """Return the bytes of all blocks of some columns. Raises CorruptionError, StoreError."""
+        layout = [column_of(column) for column in columns if not column.static]
+        return self._segments.stored_bytes(layout)[0]
+
     def read_stored(
         self,
         columns: Sequence[SchemaField],

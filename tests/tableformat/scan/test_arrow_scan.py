@@ -6,13 +6,18 @@ same rows are found by reading everything and filtering it in plain Python.
 
 from __future__ import annotations
 
+import pickle
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import colonnade
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import MemoryStore
 from tests.examples_of import examples
@@ -114,3 +119,43 @@ def test_a_pruned_scan_equals_a_filter_over_everything(seed: int, is_sorted: boo
         first = [{name: row[name] for name in names} for row in expected[:most]]
         assert repr(plain(chosen.to_arrow())) == repr(first), predicate
         assert len(chosen) == len(first), predicate
+
+
+def test_the_parts_of_a_scan_return_its_rows_also_in_another_process(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.table({"n": range(10)}))
+    table.append(pa.table({"n": range(10, 30)}))
+    table.delete("n = 3")
+    scan = table.scan(where="n < 20")
+    parts = pickle.loads(pickle.dumps(scan.parts()))
+    assert [each.to_arrow()["n"].to_pylist() for each in parts] == [
+        [n for n in range(10) if n != 3],
+        [*range(10, 20)],
+    ]
+    assert [each.count() for each in parts] == [9, 10]
+    assert [each.count() for each in table.scan().parts()] == [9, 20]
+    assert [each.filter("n > 8").select("n").count() for each in parts] == [1, 10]
+    assert [each.limit(2).to_arrow().num_rows for each in parts] == [2, 2]
+    again = pickle.loads(pickle.dumps(parts[1].limit(2)))
+    assert again.to_arrow()["n"].to_pylist() == [10, 11]
+    assert [each.count() for each in scan.limit(12).parts()] == [12]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+def test_rows_have_one_order_whatever_the_number_of_threads(
+    tmp_path: Path, threads: int | None
+) -> None:
+    table = colonnade.create(tmp_path / "t", pa.table({"n": range(300_000)}))
+    table.append(pa.table({"n": range(300_000, 400_000)}))
+    table.delete("n BETWEEN 5 AND 200000")
+    scan = table.scan(where="n <> 7")
+    wanted = [*range(5), *range(200_001, 400_000)]
+    assert scan.to_arrow(threads)["n"].to_pylist() == wanted
+    assert scan.to_reader(threads).read_all()["n"].to_pylist() == wanted
+    assert next(scan.to_batches(threads))["n"][0].as_py() == 0
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
+def test_a_number_of_threads_that_is_none_is_refused(tmp_path: Path, threads: Any) -> None:
+    scan = colonnade.create(tmp_path / "t", pa.table({"n": [1]})).scan()
+    with pytest.raises(InvalidInputError, match="threads must be a whole number from 1, or None"):
+        scan.to_batches(threads)

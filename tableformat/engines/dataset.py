@@ -1,0 +1,272 @@
+"""A scan as a dataset of pyarrow, which DuckDB, Polars, DataFusion and Ibis read.
+
+They ask a dataset for columns and hand it a filter. DuckDB drops a filter that it has handed over,
+so it is applied exactly here: see `predicate/foreign/arrow.py` for what it means.
+
+The classes of pyarrow keep a dataset of C++, which these have not: each public method and property
+of pyarrow is here, because Python would crash in one that is not.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import dataset as pads
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.engines.engine_scan import EngineScan
+from colonnade.tableformat.engines.filtered_scan import Columns, FilteredScan, filtered
+from colonnade.tableformat.types.chosen_rows import first_rows
+from colonnade.tableformat.types.compute import pc
+
+
+class _Reads:
+    """The methods of a dataset and of a fragment that read rows: each asks a new scanner."""
+
+    @abstractmethod
+    def scanner(self, *args: Any, **options: Any) -> DatasetScanner:
+        """Plan a read."""
+
+    def to_batches(self, *args: Any, **options: Any) -> Iterator[pa.RecordBatch]:
+        """Iterate over the rows; the arguments are those of `scanner`."""
+        return self.scanner(*args, **options).to_batches()
+
+    def to_table(self, *args: Any, **options: Any) -> pa.Table:
+        """Read the rows into memory; the arguments are those of `scanner`."""
+        return self.scanner(*args, **options).to_table()
+
+    def head(self, num_rows: int, *args: Any, **options: Any) -> pa.Table:
+        """Read the first rows; the other arguments are those of `scanner`."""
+        return self.scanner(*args, **options).head(num_rows)
+
+    def take(self, indices: Any, *args: Any, **options: Any) -> pa.Table:
+        """Read the rows with some numbers; the other arguments are those of `scanner`."""
+        return self.scanner(*args, **options).take(indices)
+
+    def count_rows(self, filter: Any | None = None, *args: Any, **options: Any) -> int:
+        """Count the rows that meet a filter. The log tells it where it can."""
+        return int(self.scanner([], filter, *args, **options).count_rows())
+
+    @property
+    def partition_expression(self) -> Any:
+        """What is known of every row: nothing."""
+        return pc.scalar(True)
+
+
+class ScanDataset(_Reads, pads.Dataset):  # type: ignore[misc]  # pyarrow has no types
+    """A scan as a `pyarrow.dataset.Dataset`: `ArrowTable.dataset` and `Scan.dataset` make it.
+
+    Every read returns rows of one epoch. A filter is a `pyarrow.compute.Expression`. It has the
+    meaning of a predicate: NULL is unknown, also to `isin`, and NaN is equal to itself and above
+    every number. Conditions that a predicate can state skip RowSets and blocks. Arrow evaluates
+    all others on the rows. Batches are decoded in as many threads as `pyarrow.cpu_count()` says,
+    and one thread without `use_threads`.
+
+    Arrow's own C++ code cannot read it. `pyarrow.dataset.write_dataset` writes it, and a union of
+    datasets does not take it.
+    """
+
+    def __init__(self, scan: EngineScan, expression: Any | None = None) -> None:
+        """`expression` (None: all rows) chooses rows of the scan."""
+        self._scan = scan
+        self._expression = expression
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the dataset."""
+        return self._scan.schema
+
+    def scanner(
+        self,
+        columns: Columns = None,
+        filter: Any | None = None,
+        batch_size: int | None = None,
+        *_: Any,
+        use_threads: bool | None = None,
+        **options: Any,
+    ) -> Any:
+        """Plan to read `columns` of the rows that meet `filter`, in batches of `batch_size` rows.
+
+        A column is a name, or an expression by its name in a dict. Reads the log, and no rows.
+        `options` of pyarrow about reading ahead and memory are taken, and change nothing. Raises
+        NotFoundError for an unknown column, and the errors of Arrow for an expression that it
+        refuses.
+        """
+        plan = filtered(self._scan, columns, _both(self._expression, filter))
+        scanner = DatasetScanner(self, plan, batch_size, 1 if use_threads is False else None)
+        # `write_dataset` states this option, and needs a scanner of C++.
+        return scanner if use_threads is None else scanner.of_arrow()
+
+    def get_fragments(self, filter: Any | None = None) -> Iterator[ScanFragment]:
+        """Yield a fragment for each RowSet that may have rows that meet `filter`.
+
+        A scan with an order or a limit is one fragment.
+        """
+        expression = _both(self._expression, filter)
+        for part in filtered(self._scan, None, expression).scan.parts():
+            yield ScanFragment(part, self._expression)
+
+    def filter(self, expression: Any) -> ScanDataset:
+        """Return the dataset of the rows that also meet an expression. Reads nothing."""
+        return ScanDataset(self._scan, _both(self._expression, expression))
+
+    def replace_schema(self, schema: pa.Schema) -> ScanDataset:
+        """Raise InvalidInputError: a table decides its columns."""
+        raise InvalidInputError(
+            "A dataset has the columns of its table: read another schema with schema_epoch, or cast"
+            " columns by scanner(columns={name: expression})."
+        )
+
+    def sort_by(self, sorting: Any, **options: Any) -> Any:
+        """Read all rows, and return them in an order, as pyarrow does."""
+        return self._in_memory().sort_by(sorting, **options)
+
+    def join(self, right_dataset: Any, *args: Any, **options: Any) -> Any:
+        """Read all rows, and join them with those of another dataset, as pyarrow does."""
+        return self._in_memory().join(_readable(right_dataset), *args, **options)
+
+    def join_asof(self, right_dataset: Any, *args: Any, **options: Any) -> Any:
+        """Read all rows, and join them with the nearest of another dataset, as pyarrow does."""
+        return self._in_memory().join_asof(_readable(right_dataset), *args, **options)
+
+    def __reduce__(self) -> tuple[Callable[..., ScanDataset], tuple[Any, ...]]:
+        """Pickle what is read, and no rows. Raises InvalidInputError as a scan does."""
+        return ScanDataset, (self._scan, self._expression)
+
+    def __repr__(self) -> str:
+        where = "" if self._expression is None else f", filter={str(self._expression)!r}"
+        return f"{type(self).__name__}({self._scan!r}{where})"
+
+    def _in_memory(self) -> Any:
+        return pads.InMemoryDataset(self.to_table())
+
+
+class ScanFragment(_Reads, pads.Fragment):  # type: ignore[misc]  # pyarrow has no types
+    """The part of a dataset that lies in one RowSet."""
+
+    def __init__(self, scan: EngineScan, expression: Any | None) -> None:
+        self._dataset = ScanDataset(scan, expression)
+
+    @property
+    def physical_schema(self) -> pa.Schema:
+        """The columns of the dataset."""
+        return self._dataset.schema
+
+    def scanner(self, schema: pa.Schema | None = None, *args: Any, **options: Any) -> Any:
+        """Plan a read as `ScanDataset.scanner` does. `schema` must be that of the dataset."""
+        if schema is not None and not schema.equals(self.physical_schema):
+            return self._dataset.replace_schema(schema)
+        return self._dataset.scanner(*args, **options)
+
+    def count_rows(self, filter: Any | None = None, *args: Any, **options: Any) -> int:
+        """Count the rows that meet a filter. The log tells it where it can."""
+        return self._dataset.count_rows(filter, *args, **options)
+
+    def __reduce__(self) -> tuple[Callable[..., ScanFragment], tuple[Any, ...]]:
+        return ScanFragment, self._dataset.__reduce__()[1]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._dataset!r})"
+
+
+class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no types
+    """One planned read of a dataset. Each method reads the rows again."""
+
+    def __init__(
+        self,
+        dataset: ScanDataset,
+        plan: FilteredScan,
+        batch_size: int | None,
+        threads: int | None,
+    ) -> None:
+        self._dataset = dataset
+        self._plan = plan
+        self._batch_size = batch_size
+        self._threads = threads
+
+    @property
+    def dataset_schema(self) -> pa.Schema:
+        """The columns of the dataset."""
+        return self._dataset.schema
+
+    @property
+    def projected_schema(self) -> pa.Schema:
+        """The columns of the result."""
+        return self._plan.schema
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over the rows, holding a few blocks of each thread."""
+        batches = self._plan.batches(self._threads)
+        return batches if self._batch_size is None else _pieces(batches, self._batch_size)
+
+    def scan_batches(self) -> Iterator[Any]:
+        """Iterate over the rows with their fragment: that of the whole dataset."""
+        fragment = ScanFragment(self._dataset._scan, self._dataset._expression)
+        return (pads.TaggedRecordBatch(batch, fragment) for batch in self.to_batches())
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        return pa.RecordBatchReader.from_batches(self.projected_schema, self.to_batches())
+
+    def to_table(self) -> pa.Table:
+        """Read the rows into memory."""
+        return pa.Table.from_batches(self.to_batches(), self.projected_schema)
+
+    def head(self, num_rows: int) -> pa.Table:
+        """Read the first rows, and little more."""
+        rows = first_rows(self._plan.batches(1), num_rows)
+        return pa.Table.from_batches(rows, self.projected_schema)
+
+    def take(self, indices: Any) -> pa.Table:
+        """Read the rows with some numbers, which count the rows of this scanner from 0.
+
+        Reads up to the last of them. Raises IndexError for a number beyond the rows.
+        """
+        wanted = pa.array(indices, pa.int64())
+        numbers = pc.unique(wanted).sort()
+        found, first = list[pa.RecordBatch](), 0
+        with closing(self.to_batches()) as batches:  # type: ignore[type-var]
+            for batch in batches if len(numbers) else ():
+                here = pc.and_(
+                    pc.greater_equal(numbers, first), pc.less(numbers, first + batch.num_rows)
+                )
+                found.append(batch.take(pc.subtract(numbers.filter(here), first)))
+                first += batch.num_rows
+                if first > numbers[-1].as_py():
+                    break
+        if len(numbers) and numbers[-1].as_py() >= first:
+            raise IndexError(f"There is no row {numbers[-1]}: the scan has {first} rows.")
+        rows = pa.Table.from_batches(found, self.projected_schema)
+        return rows.take(pc.index_in(wanted, numbers))
+
+    def count_rows(self) -> int:
+        """Count the rows. The log tells it where it can."""
+        return self._plan.count()
+
+    def of_arrow(self) -> Any:
+        """Return a scanner of C++ of these rows, which can be read once.
+
+        Arrow reads up to 1 GiB ahead of what takes its rows.
+        """
+        return pads.Scanner.from_batches(self.to_reader())
+
+
+def _both(left: Any | None, right: Any | None) -> Any | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right
+
+
+def _pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches of at most `rows` rows."""
+    for batch in batches:
+        for first in range(0, batch.num_rows, rows):
+            yield batch.slice(first, rows)
+
+
+def _readable(dataset: Any) -> Any:
+    return dataset._in_memory() if isinstance(dataset, ScanDataset) else dataset

@@ -1,0 +1,236 @@
+"""A scan is a dataset of pyarrow, from which each engine gets the rows that it would choose."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import colonnade
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.tableformat.engines import dataset as datasets
+from colonnade.tableformat.engines.dataset import DatasetScanner, ScanDataset, ScanFragment
+from tests.tableformat.engines.rows import (
+    COLUMNS,
+    parquet_of,
+    random_condition,
+    random_rows,
+    table_of,
+)
+
+NUMBERS = pa.table({"n": range(100), "s": [f"text {n}" for n in range(100)]})
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> colonnade.ArrowTable:
+    return colonnade.create(tmp_path / "numbers", NUMBERS.slice(0, 60), data=None)
+
+
+@pytest.fixture
+def data(numbers: colonnade.ArrowTable) -> ScanDataset:
+    numbers.append(NUMBERS.slice(60))
+    return numbers.dataset()
+
+
+def chosen(rows: pa.Table) -> list[int]:
+    return sorted(rows["k"].to_pylist())
+
+
+@pytest.mark.parametrize("kind", [pads.Dataset, pads.Fragment, pads.Scanner])
+def test_python_reaches_no_method_that_would_ask_a_dataset_of_cpp(kind: type) -> None:
+    own = {pads.Dataset: ScanDataset, pads.Fragment: ScanFragment, pads.Scanner: DatasetScanner}
+    names = {name for name in dir(kind) if not name.startswith("_")}
+    made = {name for name in names if isinstance(inspect.getattr_static(kind, name), staticmethod)}
+    there = {
+        name
+        for each in own[kind].__mro__
+        if each.__module__ == datasets.__name__
+        for name in vars(each)
+    }
+    assert names - made - there == set()
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_duckdb_finds_the_rows_that_it_finds_in_parquet(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    order = random.Random(seed)
+    rows = random_rows(order)
+    path = parquet_of(rows, tmp_path_factory.mktemp("rows"))
+    data = table_of(rows, order).dataset()
+    with duckdb.connect() as db:
+        db.execute("SET TimeZone = 'UTC'")
+        db.register("data", data)
+        for _ in range(20):
+            test = random_condition(order)
+            query = "SELECT k, n FROM {} WHERE " + test + " ORDER BY k"
+            found = db.execute(query.format("data")).fetchall()
+            assert found == db.execute(query.format(f"'{path}'")).fetchall(), test
+
+
+def random_expression(order: random.Random, depth: int = 0) -> polars.Expr:
+    """A filter of Polars."""
+    if depth < 3 and order.random() < 0.5:
+        left, right = random_expression(order, depth + 1), random_expression(order, depth + 1)
+        return order.choice((left & right, left | right, ~left))
+    name = order.choice([*COLUMNS])
+    column = polars.col(name)
+    one, other = (polars.lit(order.choice(COLUMNS[name][2])) for _ in range(2))
+    values = order.choices(COLUMNS[name][2], k=2)
+    choices = [
+        column == one,
+        column != one,
+        column < one,
+        column <= one,
+        column > one,
+        column >= one,
+        column.is_between(one, other),
+        column.is_in(values),
+        column.is_in([values[0], None]),
+        column.is_null(),
+        column.is_not_null(),
+        column.eq_missing(one),
+        polars.col("n") < polars.col("i"),
+        polars.col("s").str.starts_with("a"),
+        polars.col("n") + 1 > 2,
+        polars.col("b"),
+        polars.col("f").is_nan(),
+        polars.col("n") > 1.5,
+        polars.col("d") > 1,
+    ]
+    return order.choice(choices)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_polars_finds_the_rows_that_it_finds_in_parquet(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    order = random.Random(seed)
+    rows = random_rows(order)
+    parquet = polars.scan_parquet(parquet_of(rows, tmp_path_factory.mktemp("rows")))
+    data = polars.scan_pyarrow_dataset(table_of(rows, order).dataset())
+    for _ in range(20):
+        test = random_expression(order)
+        found, wanted = (each.filter(test).select("k").collect() for each in (data, parquet))
+        assert sorted(found["k"]) == sorted(wanted["k"]), test
+
+
+def test_a_filter_reads_columns_that_the_result_does_not_have(data: ScanDataset) -> None:
+    plain = data.to_table(["s"], pc.field("n") == 7)
+    assert plain.to_pydict() == {"s": ["text 7"]}
+    computed = data.to_table(["s"], pc.field("n") * 2 == 14)
+    assert computed.to_pydict() == {"s": ["text 7"]}
+    assert data.to_table([], pc.field("n") * 2 < 14).num_rows == 7
+    assert data.count_rows(pc.field("n") * 2 < 14) == 7
+    assert data.count_rows(pc.field("n") < 14) == 14
+    assert data.count_rows() == 100
+
+
+def test_columns_are_names_in_any_order_or_expressions(data: ScanDataset) -> None:
+    assert data.scanner(["s", "n"]).projected_schema.names == ["s", "n"]
+    assert data.to_table(["s", "n", "s"]).schema.names == ["s", "n", "s"]
+    doubled = {"m": pc.field("n") * 2}
+    scanner = data.scanner(doubled, pc.field("n") > 97)
+    assert scanner.projected_schema == pa.schema([("m", pa.int64())])
+    assert scanner.to_table().to_pydict() == {"m": [196, 198]}
+    with pytest.raises(NotFoundError, match="'x'"):
+        data.scanner(["x"])
+
+
+def test_rows_come_first_by_number_and_in_batches(data: ScanDataset) -> None:
+    assert data.head(3)["n"].to_pylist() == [0, 1, 2]
+    assert data.head(3, filter=pc.field("n") * 2 > 100)["n"].to_pylist() == [51, 52, 53]
+    assert data.head(1000).num_rows == 100
+    assert data.take([99, 0, 61, 0])["n"].to_pylist() == [99, 0, 61, 0]
+    assert data.take([]).num_rows == 0
+    with pytest.raises(IndexError, match="no row 100: the scan has 100 rows"):
+        data.take([1, 100])
+    assert [each.num_rows for each in data.to_batches(batch_size=25)] == [25, 25, 10, 25, 15]
+    tagged = [each.record_batch.num_rows for each in data.scanner().scan_batches()]
+    assert tagged == [60, 40]
+    assert data.scanner(["n"]).to_reader().read_all().equals(NUMBERS.select(["n"]))
+
+
+def test_each_rowset_is_a_fragment_that_another_process_can_read(data: ScanDataset) -> None:
+    fragments = [*data.get_fragments()]
+    assert [each.count_rows() for each in fragments] == [60, 40]
+    assert [each.count_rows(pc.field("n") > 50) for each in fragments] == [9, 40]
+    assert [each.count_rows() for each in data.get_fragments(pc.field("n") > 70)] == [29]
+    again = pickle.loads(pickle.dumps(fragments))
+    assert [each.to_table(columns=["n"]).num_rows for each in again] == [60, 40]
+    assert again[1].head(2)["n"].to_pylist() == [60, 61]
+    assert again[1].physical_schema == data.schema
+    assert again[1].scanner(data.schema, ["s"]).to_table().num_columns == 1
+    assert again[1].partition_expression.equals(pc.scalar(True))
+    filtered = data.filter(pc.field("n") * 2 > 100)
+    assert [each.count_rows() for each in filtered.get_fragments()] == [9, 40]
+
+
+def test_a_dataset_stays_at_its_epoch_also_after_it_was_pickled(
+    data: ScanDataset, numbers: colonnade.ArrowTable
+) -> None:
+    kept = pickle.dumps(data.filter(pc.field("n") > 10))
+    numbers.delete("n >= 50")
+    assert data.count_rows() == 100
+    assert pickle.loads(kept).count_rows() == 89
+    assert numbers.dataset(epoch=1).count_rows() == 60
+    assert numbers.dataset(["s"], "n < 10").to_table().schema.names == ["s"]
+    assert numbers.dataset().count_rows() == 50
+
+
+def test_filters_of_a_dataset_add_up(data: ScanDataset) -> None:
+    some = data.filter(pc.field("n") > 10).filter(pc.field("n") * 2 < 40)
+    assert some.count_rows() == 9
+    assert some.count_rows(pc.field("n") == 15) == 1
+    assert some.to_table(["s"]).num_rows == 9
+
+
+def test_a_scan_with_a_limit_chooses_among_its_first_rows(
+    data: ScanDataset, numbers: colonnade.ArrowTable
+) -> None:
+    first = numbers.limit(10).dataset()
+    assert first.count_rows(pc.field("n") > 5) == 4
+    assert first.filter(pc.field("n") > 50).count_rows() == 0
+    assert len([*first.get_fragments()]) == 1
+
+
+def test_arrow_sorts_joins_and_writes_a_dataset(data: ScanDataset, tmp_path: Path) -> None:
+    assert data.sort_by([("n", "descending")]).head(1)["n"].to_pylist() == [99]
+    assert data.join(data, "n", right_suffix="_2").count_rows() == 100
+    times: Any = data.to_table(["n"]).append_column("v", pa.array(range(100)))
+    right = pads.dataset(times.append_column("s", NUMBERS["s"]))
+    assert data.join_asof(right, on="n", by="s", tolerance=0).to_table()["v"].to_pylist()[-1] == 99
+    pads.write_dataset(data, tmp_path / "out", format="parquet")
+    assert pads.dataset(tmp_path / "out").count_rows() == 100
+
+
+def test_another_schema_is_refused(data: ScanDataset) -> None:
+    with pytest.raises(InvalidInputError, match="schema_epoch"):
+        data.replace_schema(pa.schema([("n", pa.int32())]))
+
+
+def test_a_damaged_block_ends_the_query_and_names_the_column(
+    numbers: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    numbers.append(pa.table({"n": range(100_000), "s": ["x" * 20] * 100_000}))
+    data = numbers.dataset()  # noqa: F841  # DuckDB finds it by its name
+    for file in (tmp_path / "numbers").rglob("*"):
+        if file.is_file() and file.stat().st_size > 10_000:
+            stored = bytearray(file.read_bytes())
+            stored[5_000:-5_000] = bytes(len(stored) - 10_000)
+            file.write_bytes(stored)
+    with pytest.raises(duckdb.Error, match="Column '[ns]' .* is damaged"):
+        duckdb.sql("SELECT sum(n), min(s) FROM data").fetchall()
