@@ -119,6 +119,7 @@ _PLACES = {
     "open": "colonnade.tableformat.table.table:ArrowTable.open",
     "open_database": "colonnade.tableformat.table.database:ArrowDatabase.open",
     "progress": "colonnade.tableformat.progress",
+    "scan_polars": "colonnade.tableformat.table.scan_polars",
     "session": "colonnade.spark_ext.session",
     "verify": "colonnade.tableformat.verify.run:verify_path",
 }

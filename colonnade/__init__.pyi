@@ -79,6 +79,7 @@ from colonnade.tableformat.table.epochs.history import History as History
 from colonnade.tableformat.table.epochs.history import HistoryEntry as HistoryEntry
 from colonnade.tableformat.table.epochs.tags_and_pins import PinnedEpoch as PinnedEpoch
 from colonnade.tableformat.table.report.report import Report as Report
+from colonnade.tableformat.table.scan_polars import scan_polars as scan_polars
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
 from colonnade.tableformat.table.transaction.transaction import ArrowTransaction as ArrowTransaction
 from colonnade.tableformat.table.transaction.transaction import (
@@ -176,5 +177,6 @@ __all__ = [
     "create_database",
     "open_database",
     "progress",
+    "scan_polars",
     "verify",
 ]

@@ -49,6 +49,11 @@ COMMANDS = {
         "rows.read_rows:count",
         "Count the rows of a table, from the log alone where it tells their number.",
     ),
+    "sql": Listed(
+        "Rows",
+        "rows.sql:sql",
+        "Query the tables of a database as of one epoch, in the SQL of DuckDB.",
+    ),
     "changes": Listed(
         "Rows",
         "rows.changes:changes",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.later import later
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.engines import polars_frame as frames
+else:
+    frames = later("colonnade.tableformat.engines.polars_frame")
 
 
 class ArrowRows(ABC):
@@ -46,12 +51,7 @@ class ArrowRows(ABC):
 
     def to_polars(self) -> Any:
         """Read all rows into a Polars frame. Raises ImportError if Polars is not installed."""
-        rows = self.to_arrow()
-        try:
-            polars = importlib.import_module("polars")
-        except ModuleNotFoundError as error:
-            raise ImportError("to_polars needs Polars: install polars.") from error
-        return polars.from_arrow(rows)
+        return frames.frame_of(self.to_arrow())
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """Read all rows into memory as dicts by column.

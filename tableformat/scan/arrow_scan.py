@@ -27,8 +27,10 @@ from colonnade.tableformat.types.chosen_rows import first_rows
 
 if TYPE_CHECKING:
     from colonnade.tableformat.engines import dataset as datasets
+    from colonnade.tableformat.engines import polars_frame as frames
 else:
     datasets = later("colonnade.tableformat.engines.dataset")
+    frames = later("colonnade.tableformat.engines.polars_frame")
 
 _SHOWN = 10
 """The first rows of a scan, as many as a notebook shows."""
@@ -214,6 +216,14 @@ class Scan(ArrowRows):
         with step("read", self._plan.table, "rows", self._known_rows) as advance:
             batches = told(self.to_batches(threads), advance)
             return pa.Table.from_batches(batches, self.schema)
+
+    def to_polars(self, *, lazy: bool = False) -> Any:
+        """Read all rows into a Polars frame, or return a `polars.LazyFrame` that reads none yet.
+
+        A lazy frame reads what a query needs each time that it is collected, in bounded memory.
+        Raises ImportError if Polars is not installed.
+        """
+        return frames.lazy_frame_of(self) if lazy else super().to_polars()
 
     def dataset(self) -> datasets.ScanDataset:
         """Return the scan as a `pyarrow.dataset.Dataset`, which DuckDB and others filter as theirs.

@@ -99,9 +99,18 @@ class TableReads(ABC):
         """Read rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
         return self.scan(columns, where).to_pandas(**options)
 
-    def to_polars(self, columns: Sequence[str] | None = None, where: Where | None = None) -> Any:
-        """Read rows into a Polars frame. Raises ImportError if Polars is not installed."""
-        return self.scan(columns, where).to_polars()
+    def to_polars(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        *,
+        lazy: bool = False,
+    ) -> Any:
+        """Read rows into a Polars frame, or a lazy one: `scan(columns, where).to_polars(lazy=…)`.
+
+        Raises ImportError if Polars is not installed.
+        """
+        return self.scan(columns, where).to_polars(lazy=lazy)
 
     def to_pylist(
         self, columns: Sequence[str] | None = None, where: Where | None = None

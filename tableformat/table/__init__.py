@@ -4,6 +4,7 @@ table.py         a table: what each of its methods promises
 open_table.py    which table was opened, and the newest state that was read: what all else takes
 scans.py  scan_source.py  rows_by_key.py   its reads
 writes.py        its statements: how each of them becomes an epoch
+scan_polars.py   a table at a path as a lazy frame of Polars
 computed_columns.py   columns computed from others: added, or given other values
 database.py      a database: its tables by name, its epochs, its upkeep
 creation.py      a table created of columns, or of rows that tell the columns

@@ -42,6 +42,8 @@ from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
+    from colonnade.tableformat.engines import dataset as datasets
+    from colonnade.tableformat.engines import duckdb_query as queries
     from colonnade.tableformat.repair import caches
     from colonnade.tableformat.table import alteration, consumers
     from colonnade.tableformat.table.epochs import epoch_range
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
 else:
+    datasets = later("colonnade.tableformat.engines.dataset")
+    queries = later("colonnade.tableformat.engines.duckdb_query")
     consumers = later("colonnade.tableformat.table.consumers")
     epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     vacuum_run = later("colonnade.manifests.vacuum.run")
@@ -217,6 +221,35 @@ class ArrowDatabase:
         It changes any number of tables in one epoch, or none: see `ArrowTransaction`.
         """
         return transactions.ArrowTransaction(self._log, self._refresh(), commit)
+
+    def sql(
+        self,
+        query: str,
+        parameters: queries.Parameters | None = None,
+        *,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+    ) -> Any:
+        """Return a `duckdb.DuckDBPyRelation`: what DuckDB finds in the tables of one epoch.
+
+        Tables have their names in the SQL of DuckDB. `parameters` are the values of `?` in a list,
+        or of `$name` in a dict. `epoch`, `timestamp` and `tag` are those of `ArrowTable.scan`. Rows
+        are read when the relation is: by `fetchall`, `show`, `df`, `pl` or `arrow`.
+
+        Raises ImportError if DuckDB is not installed; InvalidInputError for a query that DuckDB
+        refuses or that returns no rows; and NotFoundError for a state that was removed or never
+        existed.
+        """
+        head = self._refresh()
+        pinned = any(each is not None for each in (epoch, timestamp, tag))
+        then = snapshot_at(self._log, head, epoch, timestamp, tag) if pinned else head
+
+        def dataset_of(name: str) -> datasets.ScanDataset:
+            table = ArrowTable(self._locate(name, then).follow(then), self._log, head)
+            return table.dataset(epoch=then.epoch, seen_at=None if pinned else "now")
+
+        return queries.query(query, parameters, list(then.own_names().values()), dataset_of)
 
     def tags(self) -> dict[str, int]:
         """Return the tagged epochs by tag name."""

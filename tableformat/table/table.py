@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.compaction import optimize as compaction
     from colonnade.tableformat.engines import dataset as datasets
+    from colonnade.tableformat.engines import duckdb_query as queries
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.statements.columns import computed
     from colonnade.tableformat.table import alteration, change_plan, rows_by_key
@@ -78,6 +79,7 @@ else:
     epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     checks = later("colonnade.tableformat.verify.run")
     datasets = later("colonnade.tableformat.engines.dataset")
+    queries = later("colonnade.tableformat.engines.duckdb_query")
     computed = later("colonnade.tableformat.statements.columns.computed")
     verify_job = later("colonnade.tableformat.verify.job")
     compaction = later("colonnade.tableformat.compaction.optimize")
@@ -316,6 +318,22 @@ class ArrowTable(TableReads):
             schema_epoch=schema_epoch,
             seen_at=seen_at,
         ).dataset()
+
+    def to_duckdb(
+        self,
+        connection: Any | None = None,
+        *,
+        name: str | None = None,
+        epoch: int | None = None,
+    ) -> Any:
+        """Make the table a view of a DuckDB connection, and return its `DuckDBPyRelation`.
+
+        The view has the name of the table, or `name`, and shows one epoch. Without a connection, it
+        is one of a new connection. Raises ImportError if DuckDB is not installed, and the errors of
+        `scan`.
+        """
+        data = self.dataset(epoch=epoch)
+        return queries.view_of(connection, self.name if name is None else name, data)
 
     def changes(
         self,

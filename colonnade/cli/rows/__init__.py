@@ -2,6 +2,7 @@
 
 create.py        `create`
 read_rows.py     `head` and `count`
+sql.py           `sql`
 changes.py      `changes`
 import_rows.py   `import`; sources.py reads the files and queries
 export_rows.py   `export`; export_files.py writes the files

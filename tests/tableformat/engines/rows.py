@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -135,3 +136,36 @@ def random_condition(order: random.Random, depth: int = 0) -> str:
             "length(s) > 1",
         )
     )
+
+
+def random_expression(order: random.Random, depth: int = 0) -> polars.Expr:
+    """A filter of Polars."""
+    if depth < 3 and order.random() < 0.5:
+        left, right = random_expression(order, depth + 1), random_expression(order, depth + 1)
+        return order.choice((left & right, left | right, ~left))
+    name = order.choice([*COLUMNS])
+    column = polars.col(name)
+    one, other = (polars.lit(order.choice(COLUMNS[name][2])) for _ in range(2))
+    values = order.choices(COLUMNS[name][2], k=2)
+    choices = [
+        column == one,
+        column != one,
+        column < one,
+        column <= one,
+        column > one,
+        column >= one,
+        column.is_between(one, other),
+        column.is_in(values),
+        column.is_in([values[0], None]),
+        column.is_null(),
+        column.is_not_null(),
+        column.eq_missing(one),
+        polars.col("n") < polars.col("i"),
+        polars.col("s").str.starts_with("a"),
+        polars.col("n") + 1 > 2,
+        polars.col("b"),
+        polars.col("f").is_nan(),
+        polars.col("n") > 1.5,
+        polars.col("d") > 1,
+    ]
+    return order.choice(choices)

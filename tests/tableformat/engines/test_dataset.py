@@ -22,9 +22,9 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.tableformat.engines import dataset as datasets
 from colonnade.tableformat.engines.dataset import DatasetScanner, ScanDataset, ScanFragment
 from tests.tableformat.engines.rows import (
-    COLUMNS,
     parquet_of,
     random_condition,
+    random_expression,
     random_rows,
     table_of,
 )
@@ -78,39 +78,6 @@ def test_duckdb_finds_the_rows_that_it_finds_in_parquet(
             query = "SELECT k, n FROM {} WHERE " + test + " ORDER BY k"
             found = db.execute(query.format("data")).fetchall()
             assert found == db.execute(query.format(f"'{path}'")).fetchall(), test
-
-
-def random_expression(order: random.Random, depth: int = 0) -> polars.Expr:
-    """A filter of Polars."""
-    if depth < 3 and order.random() < 0.5:
-        left, right = random_expression(order, depth + 1), random_expression(order, depth + 1)
-        return order.choice((left & right, left | right, ~left))
-    name = order.choice([*COLUMNS])
-    column = polars.col(name)
-    one, other = (polars.lit(order.choice(COLUMNS[name][2])) for _ in range(2))
-    values = order.choices(COLUMNS[name][2], k=2)
-    choices = [
-        column == one,
-        column != one,
-        column < one,
-        column <= one,
-        column > one,
-        column >= one,
-        column.is_between(one, other),
-        column.is_in(values),
-        column.is_in([values[0], None]),
-        column.is_null(),
-        column.is_not_null(),
-        column.eq_missing(one),
-        polars.col("n") < polars.col("i"),
-        polars.col("s").str.starts_with("a"),
-        polars.col("n") + 1 > 2,
-        polars.col("b"),
-        polars.col("f").is_nan(),
-        polars.col("n") > 1.5,
-        polars.col("d") > 1,
-    ]
-    return order.choice(choices)
 
 
 @settings(deadline=None, max_examples=15)

@@ -1,0 +1,108 @@
+"""`sql`: print what a query of DuckDB finds in the tables of a database."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import pyarrow as pa
+import typer
+
+from colonnade.cli.arguments import (
+    DatabaseArgument,
+    EpochOption,
+    JsonOption,
+    TagOption,
+    TimestampOption,
+)
+from colonnade.cli.exit_codes import MissingError
+from colonnade.cli.output import Output, rows_table
+from colonnade.cli.places import open_place
+from colonnade.cli.rows.export_files import write_rows
+from colonnade.cli.rows.python_rows import python_rows
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.tableformat.engines.libraries import library
+
+
+def sql(
+    database: DatabaseArgument,
+    query: Annotated[
+        str | None,
+        typer.Argument(metavar="QUERY", help="A SELECT; - or nothing reads standard input."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="Read the query from this file.")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            "-p",
+            metavar="NAME=VALUE",
+            help="The value of $NAME, as JSON or else as text; repeat it for more.",
+        ),
+    ] = None,
+    epoch: EpochOption = None,
+    timestamp: TimestampOption = None,
+    tag: TagOption = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, help="Print a table of at most so many rows.")
+    ] = 100,
+    csv: Annotated[bool, typer.Option("--csv", help="Print all rows as CSV.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Query the tables of a database as of one epoch, in the SQL of DuckDB."""
+    output = Output(json)
+    if csv and json:
+        raise InvalidInputError("Give --csv or --json, not both.")
+    text = _text_of(query, file)
+    try:
+        relation = open_place(database).database.sql(
+            text, _values(parameters), epoch=epoch, timestamp=timestamp, tag=tag
+        )
+    except ImportError as error:
+        raise MissingError(str(error)) from error
+    try:
+        chosen = relation if json or csv else relation.limit(limit + 1)
+        rows = pa.RecordBatchReader.from_stream(chosen)
+        if csv:
+            write_rows(sys.stdout.buffer, "csv", rows.schema, rows)
+            return
+        found = [row for batch in rows for row in python_rows(batch)]
+    except (library("duckdb", "sql").Error, pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InvalidInputError(f"The query failed: {reason}") from error
+    names = rows.schema.names
+    output.show(found, rows_table(names, [[row[name] for name in names] for row in found[:limit]]))
+    if not json and len(found) > limit:
+        output.note(f"There are more than {limit} rows: give a higher --limit, --csv or --json.")
+
+
+def _text_of(query: str | None, file: Path | None) -> str:
+    """Return the query. Raises InvalidInputError, and NotFoundError for a missing file."""
+    if file is None:
+        return sys.stdin.read() if query in (None, "-") else str(query)
+    if query is not None:
+        raise InvalidInputError("Give a query or a --file, not both.")
+    try:
+        return file.read_text()
+    except FileNotFoundError as error:
+        raise NotFoundError(f"There is no file {file} to read a query from.") from error
+
+
+def _values(parameters: list[str] | None) -> dict[str, Any] | None:
+    """Return the values of parameters by name. Raises InvalidInputError."""
+    if not parameters:
+        return None
+    values = {}
+    for each in parameters:
+        name, equals, value = each.partition("=")
+        if not name or not equals:
+            raise InvalidInputError(f"--param takes NAME=VALUE, not {each!r}.")
+        try:
+            values[name] = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            values[name] = value
+    return values

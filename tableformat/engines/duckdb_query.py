@@ -1,0 +1,60 @@
+"""Tables in a connection of DuckDB, and queries over the tables of a database."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.engines.dataset import ScanDataset
+from colonnade.tableformat.engines.libraries import library
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+"""The values of `?`, or of `$name` by name."""
+
+
+def view_of(connection: Any | None, name: str, data: ScanDataset) -> Any:
+    """Register a dataset as a view of a connection (None: a new one), and return its relation.
+
+    Raises ImportError if DuckDB is not installed, and its errors.
+    """
+    connection = library("duckdb", "to_duckdb").connect() if connection is None else connection
+    connection.register(name, data)
+    return _kept(connection.view(name), connection)
+
+
+def query(
+    text: str,
+    parameters: Parameters | None,
+    names: Collection[str],
+    dataset_of: Callable[[str], ScanDataset],
+) -> Any:
+    """Return the `duckdb.DuckDBPyRelation` of a query over the tables with some names.
+
+    `dataset_of` opens a table, and is called for each whose name occurs in the query. As everywhere
+    in DuckDB, upper and lower case of names is the same.
+
+    Raises ImportError if DuckDB is not installed, and InvalidInputError with the sentence of DuckDB
+    for a query that it refuses, or that returns no rows.
+    """
+    duckdb = library("duckdb", "sql")
+    connection = duckdb.connect()
+    try:
+        for name in names:
+            # DuckDB lists the tables of a query only after it has bound their columns.
+            if name.replace('"', '""').casefold() in text.casefold():
+                connection.register(name, dataset_of(name))
+        relation = connection.sql(text, params=parameters)
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0]
+        raise InvalidInputError(f"DuckDB refuses the query: {reason}") from error
+    if relation is None:
+        raise InvalidInputError("The query returns no rows; give a SELECT.")
+    return _kept(relation, connection)
+
+
+def _kept(relation: Any, connection: Any) -> Any:
+    """Keep a connection open as long as its relation: before DuckDB 1.5, that did not do it."""
+    weakref.finalize(relation, lambda _: None, connection)
+    return relation

@@ -1,0 +1,61 @@
+"""`colonnade sql` prints what a query finds, of any epoch, from an argument, a file or a pipe."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import colonnade
+from tests.cli.runner import Run, run_command
+
+
+def test_a_query_is_printed_as_a_table_as_json_and_as_csv(run: Run, shop: Path) -> None:
+    query = "SELECT id, price FROM orders WHERE id < 3 ORDER BY id"
+    assert run("sql", shop, query).out.split()[:2] == ["id", "price"]
+    rows = run("sql", shop, query, "--json").json
+    assert [row["id"] for row in rows] == sorted(row["id"] for row in rows) != []
+    lines = run("sql", shop, query, "--csv").out.splitlines()
+    assert lines[0] == '"id","price"'
+    assert len(lines) == len(rows) + 1
+    first = run("sql", shop, "FROM orders", "--limit", 2)
+    assert len(first.out.splitlines()) == 3
+    assert "more than 2 rows" in first.err
+
+
+def test_a_query_comes_from_a_file_or_from_standard_input(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    query = "SELECT count(*) AS n FROM orders"
+    (tmp_path / "query.sql").write_text(query)
+    wanted = [{"n": colonnade.open(shop / "orders").count()}]
+    assert run("sql", shop, "--file", tmp_path / "query.sql", "--json").json == wanted
+    assert run_command("sql", shop, "-", "--json", answer=query).json == wanted
+    assert run_command("sql", shop, "--json", answer=query).json == wanted
+    assert "There is no file" in run("sql", shop, "-f", tmp_path / "nothing").err
+    assert "not both" in run("sql", shop, query, "-f", tmp_path / "query.sql").err
+
+
+def test_a_query_has_parameters_and_an_epoch(run: Run, shop: Path) -> None:
+    query = "SELECT $n + 1 AS n, $text AS text"
+    found = run("sql", shop, query, "-p", "n=41", "-p", "text=a=b", "--json").json
+    assert found == [{"n": 42, "text": "a=b"}]
+    assert "NAME=VALUE" in run("sql", shop, query, "-p", "n").err
+    orders = colonnade.open(shop / "orders")
+    before, rows = orders.epoch, orders.count()
+    orders.delete("TRUE")
+    count = "SELECT count(*) AS n FROM orders"
+    assert run("sql", shop, count, "--json").json == [{"n": 0}]
+    assert run("sql", shop, count, "--epoch", before, "--json").json == [{"n": rows}]
+
+
+def test_a_wrong_query_and_a_missing_duckdb_are_one_sentence(
+    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = run("sql", shop, "SELECT CAST(name AS INT) FROM orders", "--json")
+    assert "The query failed: " in failed.err
+    assert "DuckDB refuses the query: Parser Error" in run("sql", shop, "SELEC 1").err
+    assert "not both" in run("sql", shop, "SELECT 1", "--csv", "--json").err
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert "sql needs DuckDB: install duckdb." in run("sql", shop, "SELECT 1").err

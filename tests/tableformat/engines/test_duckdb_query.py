@@ -1,0 +1,93 @@
+"""DuckDB queries the tables of a database as of one epoch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> colonnade.ArrowDatabase:
+    database = colonnade.create_database(tmp_path / "shop")
+    database.create_table("orders", pa.table({"id": [1, 2, 3], "buyer": [10, 20, 10]}))
+    database.create_table("buyers", pa.table({"buyer": [10, 20], "name": ["Ann", "Bo"]}))
+    return database
+
+
+JOIN = (
+    "SELECT name, count(*) FROM orders JOIN buyers USING (buyer)"
+    " WHERE id > {} GROUP BY name ORDER BY name"
+)
+
+
+def test_a_query_joins_tables_with_parameters(shop: colonnade.ArrowDatabase) -> None:
+    assert shop.sql(JOIN.format(0)).fetchall() == [("Ann", 2), ("Bo", 1)]
+    assert shop.sql(JOIN.format("?"), [1]).fetchall() == [("Ann", 1), ("Bo", 1)]
+    assert shop.sql(JOIN.format("$least"), {"least": 2}).fetchall() == [("Ann", 1)]
+    assert shop.sql('SELECT count(*) FROM "Orders"').fetchone() == (3,)
+    assert shop.sql("WITH orders AS (SELECT 1) FROM orders").fetchall() == [(1,)]
+    assert shop.sql("SELECT 1 + 1 AS two").fetchall() == [(2,)]
+
+
+def test_a_result_stays_at_the_epoch_of_its_query(shop: colonnade.ArrowDatabase) -> None:
+    result = shop.sql("SELECT sum(id) FROM orders")
+    before = shop.epoch
+    shop["orders"].append(pa.table({"id": [4], "buyer": [10]}))
+    shop.tag("end")
+    assert result.fetchone() == (6,)
+    assert shop.sql("SELECT sum(id) FROM orders").fetchone() == (10,)
+    assert shop.sql("SELECT sum(id) FROM orders", epoch=before).fetchone() == (6,)
+    assert shop.sql("SELECT sum(id) FROM orders", tag="end").fetchone() == (10,)
+    shop.drop_table("orders")
+    assert shop.sql("SELECT sum(id) FROM orders", epoch=before).fetchone() == (6,)
+    with pytest.raises(NotFoundError):
+        shop.sql("SELECT 1 FROM orders", epoch=1000)
+
+
+def test_only_the_tables_that_a_query_names_are_opened(
+    shop: colonnade.ArrowDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+    dataset = colonnade.ArrowTable.dataset
+
+    def noted(table: colonnade.ArrowTable, **state: object) -> object:
+        opened.append(table.name)
+        return dataset(table, **state)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(colonnade.ArrowTable, "dataset", noted)
+    assert shop.sql("SELECT count(*) FROM buyers").fetchone() == (2,)
+    assert opened == ["buyers"]
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("SELEC 1", "DuckDB refuses the query: Parser Error"),
+        ("SELECT x FROM orders", 'DuckDB refuses the query: Binder Error.*"x" not found'),
+        ("SELECT 1 FROM nothing", "DuckDB refuses the query: Catalog Error.*nothing"),
+        ("SELECT ?", "DuckDB refuses the query: .*parameter"),
+        ("CREATE TABLE t (a INT)", "The query returns no rows; give a SELECT."),
+    ],
+)
+def test_a_wrong_query_is_refused_in_one_sentence(
+    shop: colonnade.ArrowDatabase, query: str, problem: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=problem) as found:
+        shop.sql(query)
+    assert "\n" not in found.value.message
+
+
+def test_a_table_is_a_view_of_a_connection(shop: colonnade.ArrowDatabase) -> None:
+    with duckdb.connect() as connection:
+        orders = shop["orders"].to_duckdb(connection)
+        assert orders.filter("id > 1").count("*").fetchone() == (2,)
+        shop["orders"].to_duckdb(connection, name="bought", epoch=shop.epoch)
+        query = "SELECT count(*) FROM orders JOIN bought USING (id)"
+        assert connection.execute(query).fetchone() == (3,)
+    assert shop["buyers"].to_duckdb().order("name").fetchall() == [(10, "Ann"), (20, "Bo")]
