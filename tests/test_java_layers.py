@@ -34,6 +34,7 @@ LAYERS = (
     "spark.scan",
     "spark.quirks.session",
     "spark.quirks.statement",
+    "spark.feed",
     "spark.quirks.expressions",
     "spark.quirks.tables",
     "spark.quirks.reads",

@@ -26,7 +26,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import Compaction, ReplaceRows
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.row_changes import changes_of, places, row_changes
@@ -60,7 +60,7 @@ class History:
     form: str
     rng: random.Random
     limits: Limits
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: ObjectStore = field(default_factory=MemoryStore)
     checked: int = 0
     moved: int = 0
 

@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.reads.ChangesFunctions;
 import colonnade.spark.quirks.rules.SparkRules;
 import colonnade.spark.quirks.session.AnalyzerRules;
 import colonnade.spark.quirks.session.OutermostParser;
@@ -55,6 +56,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
   public static void use() {
     try {
       AnalyzerRules.add(SessionExtension::inject);
+      ChangesFunctions.use();
       OutermostParser.use(WORDS);
     } catch (ReflectiveOperationException | RuntimeException error) {
       throw ColonnadeException.invalid(
@@ -78,6 +80,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     }
     extensions.injectParser(PARSER);
     SparkRules.extend(extensions);
+    ChangesFunctions.inject(extensions);
     return true;
   }
 }

@@ -3,6 +3,7 @@ package colonnade.planner;
 import colonnade.store.ShortText;
 import org.apache.spark.QueryContext;
 import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.collection.immutable.Map$;
@@ -55,6 +56,12 @@ public final class ColonnadeException extends AnalysisException {
    */
   public ColonnadeException asNoSuchTable() {
     return new ColonnadeException(code, getMessage(), this, NO_SUCH_TABLE);
+  }
+
+  /** Returns this error. With a place in its statement, Spark would look for its own sentence. */
+  @Override
+  public AnalysisException withPosition(Origin origin) {
+    return this;
   }
 
   /** Whether Spark treats this error as a missing table. */

@@ -55,6 +55,9 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
   @Override
   public Optional<String> extractTimeTravelVersion(CaseInsensitiveStringMap options) {
     identifier.isRead();
+    if (asksForChanges(options)) {
+      return Optional.empty();
+    }
     ReadOptions.check(options.asCaseSensitiveMap());
     String version = options.get("versionAsOf");
     return Optional.ofNullable(version != null ? version : options.get("epoch"));
@@ -62,7 +65,13 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
 
   @Override
   public Optional<String> extractTimeTravelTimestamp(CaseInsensitiveStringMap options) {
-    return Optional.ofNullable(options.get("timestampAsOf"));
+    String time = asksForChanges(options) ? null : options.get("timestampAsOf");
+    return Optional.ofNullable(time);
+  }
+
+  /** Whether this is a read of changes. The planner refuses an epoch or a time beside a range. */
+  private static boolean asksForChanges(CaseInsensitiveStringMap options) {
+    return ReadOptions.asksForChanges(options.asCaseSensitiveMap());
   }
 
   /** What Spark's own catalog stores as columns of a table does not matter: the log has them. */

@@ -35,6 +35,16 @@ public final class DataFramePath implements Identifier {
     return !read;
   }
 
+  /** Whether this is a read of the changes of the table. */
+  boolean asksForChanges() {
+    return read && ReadOptions.asksForChanges(options.asCaseSensitiveMap());
+  }
+
+  /** Returns all options of the read or write. */
+  Map<String, String> options() {
+    return options.asCaseSensitiveMap();
+  }
+
   /**
    * Refuses invalid options of a write before Spark compares its columns with the table's columns.
    */

@@ -9,6 +9,9 @@ import colonnade.spark.catalog.design.NewTable;
 import colonnade.spark.catalog.design.OwnFeatures;
 import colonnade.spark.catalog.design.TableDesign;
 import colonnade.spark.catalog.design.TableLike;
+import colonnade.spark.feed.ChangesOptions;
+import colonnade.spark.feed.ChangesTable;
+import colonnade.spark.feed.TableChangelog;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.ArrayList;
@@ -21,6 +24,8 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
+import org.apache.spark.sql.connector.catalog.Changelog;
+import org.apache.spark.sql.connector.catalog.ChangelogContext;
 import org.apache.spark.sql.connector.catalog.FunctionCatalog;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.NamespaceChange;
@@ -105,6 +110,9 @@ public class DatabaseCatalog
     if (about != null) {
       return Tables.about(about, Map.of());
     }
+    if (identifier instanceof DataFramePath path && path.asksForChanges()) {
+      return ChangesTable.load(named.path(), path.options());
+    }
     try {
       return Tables.load(identifier, named, Map.of());
     } catch (NoSuchTableException missing) {
@@ -170,6 +178,21 @@ public class DatabaseCatalog
     return about == null
         ? Tables.load(identifier, named(identifier), options)
         : Tables.about(about, options);
+  }
+
+  /**
+   * Returns the changes of a table. Spark 4.2 and later call this method. It has no {@code
+   * @Override} because Spark 4.1 lacks it.
+   */
+  public Changelog loadChangelog(
+      Identifier identifier, ChangelogContext context, CaseInsensitiveStringMap options)
+      throws NoSuchTableException {
+    return TableChangelog.load(requirePath(identifier), context, options);
+  }
+
+  /** The options that decide which changes are read. Spark 4.3 asks for them. */
+  public Set<String> changelogStateOptionKeys() {
+    return ChangesOptions.OF_CHANGELOG;
   }
 
   @Override

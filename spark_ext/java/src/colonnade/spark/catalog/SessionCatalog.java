@@ -7,6 +7,8 @@ import colonnade.planner.messages.Catalog.RemoveTable;
 import colonnade.spark.catalog.design.OwnFeatures;
 import colonnade.spark.catalog.design.TableDesign;
 import colonnade.spark.catalog.design.TableLike;
+import colonnade.spark.feed.ChangesOptions;
+import colonnade.spark.feed.TableChangelog;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Map;
 import java.util.Set;
@@ -16,6 +18,8 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
+import org.apache.spark.sql.connector.catalog.Changelog;
+import org.apache.spark.sql.connector.catalog.ChangelogContext;
 import org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.StagedTable;
@@ -30,6 +34,7 @@ import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * Spark's own catalog, {@code spark_catalog}. It stores only a name and a path for each Colonnade
@@ -122,6 +127,26 @@ public class SessionCatalog extends DelegatingCatalogExtension
   public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
     Table past = past(identifier, Map.of("timestampMicros", Long.toString(micros)));
     return past == null ? super.loadTable(identifier, micros) : past;
+  }
+
+  /**
+   * Returns the changes of a table. Spark 4.2 and later call this method. It has no {@code
+   * @Override} because Spark 4.1 lacks it.
+   */
+  public Changelog loadChangelog(
+      Identifier identifier, ChangelogContext context, CaseInsensitiveStringMap options)
+      throws NoSuchTableException {
+    String path = Registration.pathOf(super.loadTable(identifier));
+    if (path == null) {
+      throw ColonnadeException.invalid(
+          "In spark_catalog only Colonnade tables have changes, and %s is none.", identifier);
+    }
+    return TableChangelog.load(path, context, options);
+  }
+
+  /** The options that decide which changes are read. Spark 4.3 asks for them. */
+  public Set<String> changelogStateOptionKeys() {
+    return ChangesOptions.OF_CHANGELOG;
   }
 
   /** Returns a table at an earlier state, or null for a table of another format. */

@@ -3,6 +3,7 @@ package colonnade.spark.catalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Catalog.TableExists;
+import colonnade.spark.feed.ChangesTable;
 import colonnade.spark.quirks.statement.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Map;
@@ -19,6 +20,9 @@ final class Tables {
 
   /** The kind of the static values of a table, which are a table like any other. */
   private static final String STATICS = "statics";
+
+  /** The kind of the changes of a table. */
+  private static final String CHANGES = "changes";
 
   private Tables() {}
 
@@ -52,7 +56,9 @@ final class Tables {
       return ColonnadeTable.loadStatics(path, options);
     }
     if (options.isEmpty()) {
-      return new MetadataTable(path, kind);
+      return kind.equals(CHANGES)
+          ? ChangesTable.load(path, options)
+          : new MetadataTable(path, kind);
     }
     throw ColonnadeException.invalid(
         "Metadata table " + path + "." + kind + " has no earlier versions; leave out the version or"
@@ -114,6 +120,10 @@ final class Tables {
 
   /** Returns a table in the form that a statement with these privileges needs. */
   static Table forStatement(Table table, Set<TableWritePrivilege> privileges) {
+    if (table instanceof ChangesTable) {
+      throw ColonnadeException.invalid(
+          "Metadata table %s cannot be written, because it follows its table.", table.name());
+    }
     return table instanceof ColonnadeTable ours
             && privileges.equals(Set.of(TableWritePrivilege.DELETE))
         ? ours.toDeleteFrom()

@@ -95,7 +95,8 @@ final class ColonnadeScan
 
   @Override
   public Statistics estimateStatistics() {
-    return new LogStatistics(batch.plan(), request.schema());
+    PlannedScan plan = batch.plan();
+    return new LogStatistics(plan.rows(), plan.bytes(), plan.columns(), request.schema());
   }
 
   /**

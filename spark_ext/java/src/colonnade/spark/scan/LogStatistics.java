@@ -1,7 +1,6 @@
 package colonnade.spark.scan;
 
 import colonnade.planner.messages.Queries.ColumnSummary;
-import colonnade.planner.messages.Queries.PlannedScan;
 import colonnade.spark.table.ColumnName;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,22 +11,23 @@ import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** Statistics of the rows that a plan reads, before Spark filters them. */
-final class LogStatistics implements Statistics {
+/**
+ * Statistics of the rows that a plan reads, before Spark filters them.
+ *
+ * @param rows how many rows it reads
+ * @param bytes how many stored bytes it reads
+ * @param columns what the log says of columns, by name
+ * @param schema the columns that it returns
+ */
+public record LogStatistics(
+    long rows, long bytes, Map<String, ColumnSummary> columns, StructType schema)
+    implements Statistics {
   private static final long ROW_OVERHEAD = 8; // as Spark's own estimates have it
   private static final long MOST_COMPRESSED = 4;
 
-  private final PlannedScan plan;
-  private final StructType schema;
-
-  LogStatistics(PlannedScan plan, StructType schema) {
-    this.plan = plan;
-    this.schema = schema;
-  }
-
   @Override
   public OptionalLong numRows() {
-    return OptionalLong.of(plan.rows());
+    return OptionalLong.of(rows);
   }
 
   /**
@@ -37,16 +37,15 @@ final class LogStatistics implements Statistics {
    */
   @Override
   public OptionalLong sizeInBytes() {
-    double rows = (double) plan.rows() * (schema.defaultSize() + ROW_OVERHEAD);
-    return OptionalLong.of(
-        (long) Math.max(rows / MOST_COMPRESSED, plan.bytes()));
+    double expanded = (double) rows * (schema.defaultSize() + ROW_OVERHEAD);
+    return OptionalLong.of((long) Math.max(expanded / MOST_COMPRESSED, bytes));
   }
 
   @Override
   public Map<NamedReference, ColumnStatistics> columnStats() {
     Map<NamedReference, ColumnStatistics> found = new HashMap<>();
     for (StructField field : schema.fields()) {
-      ColumnSummary known = plan.columns().get(field.name());
+      ColumnSummary known = columns.get(field.name());
       if (known != null) {
         found.put(ColumnName.reference(field.name()), new LogColumn(known, field.dataType()));
       }

@@ -19,6 +19,9 @@ public final class ReadOptions {
   private static final Set<String> STATE =
       Set.of("epoch", "versionAsOf", "timestampAsOf", SCHEMA_EPOCH, SEEN_AT);
 
+  /** The option that asks for the changes of a table, and not for its rows. */
+  private static final String CHANGES = "readChangeFeed";
+
   /** The prefix of options for the store of the table. */
   private static final String STORAGE = "storage.";
 
@@ -40,10 +43,22 @@ public final class ReadOptions {
         && (found.seenAt() == null || loaded.seenAt() != null);
   }
 
+  /**
+   * Returns whether options ask for the changes of a table. Only {@code false} asks for its rows:
+   * the planner refuses any other value.
+   */
+  public static boolean asksForChanges(Map<String, String> options) {
+    return options.entrySet().stream()
+        .filter(each -> each.getKey().equalsIgnoreCase(CHANGES))
+        .anyMatch(each -> !each.getValue().strip().equalsIgnoreCase("false"));
+  }
+
   /** Returns whether options decide the columns of a table, and Spark does not tell a catalog. */
   public static boolean statesColumns(Map<String, String> options) {
-    return options.keySet().stream()
-        .anyMatch(each -> each.equalsIgnoreCase("epoch") || each.equalsIgnoreCase(SCHEMA_EPOCH));
+    return asksForChanges(options)
+        || options.keySet().stream()
+            .anyMatch(
+                each -> each.equalsIgnoreCase("epoch") || each.equalsIgnoreCase(SCHEMA_EPOCH));
   }
 
   /**

@@ -1,0 +1,88 @@
+package colonnade.spark.feed;
+
+import colonnade.planner.HadoopSettings;
+import colonnade.planner.messages.Feed.AskedChanges;
+import colonnade.planner.messages.Feed.PlannedChanges;
+import colonnade.read.feed.ChangesReaderFactory;
+import colonnade.read.feed.ChangesTask;
+import colonnade.spark.scan.LogStatistics;
+import java.util.Map;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * One use of the changes of a table in a query. It is planned on first use, and then fixed. Scans
+ * with equal requests are equal, so that Spark reads them once.
+ */
+final class ChangesScan implements SupportsReportStatistics, Batch {
+  private final ChangesRequest request;
+  private final String reads;
+  private PlannedChanges plan;
+
+  /** Creates a scan. {@code reads} are its columns and filters, for plans that people look at. */
+  ChangesScan(ChangesRequest request, String reads) {
+    this.request = request;
+    this.reads = reads;
+  }
+
+  private synchronized PlannedChanges plan() {
+    if (plan == null) {
+      plan = request.plan();
+    }
+    return plan;
+  }
+
+  @Override
+  public StructType readSchema() {
+    return request.schema();
+  }
+
+  @Override
+  public String description() {
+    AskedChanges asked = request.loaded().asked();
+    String from = asked.start() == null ? "" : " from " + asked.start();
+    String to = asked.end() == null ? "" : " to " + asked.end();
+    return (asked.net() ? "net changes" : "changes") + from + to + ", " + reads;
+  }
+
+  /** Spark takes rows, and not columns, because updates are compared row by row. */
+  @Override
+  public ColumnarSupportMode columnarSupportMode() {
+    return ColumnarSupportMode.UNSUPPORTED;
+  }
+
+  @Override
+  public Statistics estimateStatistics() {
+    return new LogStatistics(plan().rows(), plan().bytes(), Map.of(), request.schema());
+  }
+
+  @Override
+  public Batch toBatch() {
+    return this;
+  }
+
+  @Override
+  public InputPartition[] planInputPartitions() {
+    return plan().tasks().stream().map(ChangesTask::new).toArray(InputPartition[]::new);
+  }
+
+  @Override
+  public PartitionReaderFactory createReaderFactory() {
+    return new ChangesReaderFactory(
+        request.feed(), request.schema(), HadoopSettings.ofTasks(request.loaded().view().url()));
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ChangesScan scan && request.equals(scan.request);
+  }
+
+  @Override
+  public int hashCode() {
+    return request.hashCode();
+  }
+}
