@@ -18,6 +18,7 @@ from colonnade.manifests.commit.rebase.origin import read_origin
 from colonnade.manifests.commit.rebase.targets import all_rows, ids_of
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.feed.steps import Step
+from colonnade.manifests.model.entries import OriginEntry
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -26,7 +27,7 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     ReplaceRows,
 )
-from colonnade.manifests.object_names import table_prefix
+from colonnade.manifests.object_names import origin_name, table_prefix
 from colonnade.manifests.reading.reader import LogReader
 
 
@@ -70,8 +71,9 @@ def _compacted(reader: LogReader, op: Compaction) -> Rows:
     if op.origin is not None:
         origin = read_origin(reader.store, table_prefix(op.table), op.origin, rows)
         inputs, places = rowsets_and_rows(origin)
-        if len(inputs) and int(inputs.max()) >= len(ids):
-            raise _does_not_fit(op.table)
+        sizes = np.array([each.rows for each in op.inputs], np.int64)
+        if (len(inputs) and int(inputs.max()) >= len(ids)) or (places >= sizes[inputs]).any():
+            raise _does_not_fit(reader, op.table, op.origin)
         return origins_of(ids[inputs], places)
     vectors = Vectors(reader.store)
     parts = [
@@ -80,7 +82,9 @@ def _compacted(reader: LogReader, op: Compaction) -> Rows:
     ]
     found = np.concatenate([np.zeros(0, np.int64), *parts])
     if len(found) != rows:
-        raise _does_not_fit(op.table)
+        raise CorruptionError(
+            f"A compaction of table {op.table} wrote {rows} rows, but its inputs keep {len(found)}."
+        )
     return found
 
 
@@ -99,10 +103,10 @@ def _replaced(reader: LogReader, step: Step, op: ReplaceRows) -> Iterator[tuple[
         among = _numbers(deleted[rowset])
         if here.any():
             if int(places[here].max()) >= len(among):
-                raise _does_not_fit(step.table)
+                raise _does_not_fit(reader, step.table, op.origin)
             origin[at[here]] = origins_of(rowset, among[places[here]])
     if len(indexes) and int(indexes.max()) >= len(ids):
-        raise _does_not_fit(step.table)
+        raise _does_not_fit(reader, step.table, op.origin)
     first = 0
     for rowset, rows in added:
         yield rowset, Moved(origin[first : first + rows], rewritten=True)
@@ -148,5 +152,6 @@ def _numbers(rows: FrozenBitMap) -> Rows:
     return np.asarray(rows.to_array(), np.int64)
 
 
-def _does_not_fit(table: str) -> CorruptionError:
-    return CorruptionError(f"An origin of table {table} does not fit the rows of its epoch.")
+def _does_not_fit(reader: LogReader, table: str, origin: OriginEntry) -> CorruptionError:
+    name = reader.store.locate(origin_name(table_prefix(table), origin.object))
+    return CorruptionError(f"{name} names rows that its epoch did not move.")

@@ -11,9 +11,9 @@ from colonnade.manifests.feed.steps import read_steps
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed
+from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed, known_columns
 from colonnade.tableformat.feed.difference import Difference
-from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.predicate import Where, bind, parse_predicate
 from colonnade.tableformat.rowset.column import asked_columns
 from colonnade.tableformat.scan.other_columns import with_nulls
 from colonnade.tableformat.table.epochs.epoch_range import (
@@ -140,6 +140,8 @@ def plan_changes(log: Log, head: Snapshot, table: TableState, asked: ChangeQuery
     stated = stated_changes(log, head, table, asked)
     shown, last = stated.shown, stated.last
     where = None if asked.where is None else parse_predicate(asked.where)
+    if where is not None:
+        bind(where, known_columns(shown))  # before a transaction moves a consumer
     allowed = allowed_epochs(log, head, shown, last.epoch, where)
     if stated.span is None and allowed is None:
         raise InvalidInputError(

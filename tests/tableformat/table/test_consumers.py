@@ -196,6 +196,11 @@ WRONG: dict[str, tuple[Callable[[ArrowDatabase], Any], type[Exception], str]] = 
     "future": (lambda d: d.create_consumer("x", "orders", 99), NotFoundError, "newest epoch"),
     "drop": (lambda d: d.drop_consumer("x"), NotFoundError, "'x' does not exist"),
     "reset": (lambda d: d.reset_consumer("x"), NotFoundError, "'x' does not exist"),
+    "condition": (
+        lambda d: d.transaction().changes("orders", "c", where="zz = 1"),
+        InvalidInputError,
+        "'zz'",
+    ),
     "column": (
         lambda d: d.transaction().changes("orders", "c", columns=["zz"]),
         NotFoundError,
