@@ -1,8 +1,9 @@
-"""Make all golden files anew, after the bytes of the format changed on purpose.
+"""Make golden files of the format, each by the test module that reads them.
 
-`python -m tests.spec.make_golden` does so, and makes the JSON Schema and the bytes that pages show
-anew, too. With names, such as `replace`, it makes only their files. The difference in version
-control then shows what has changed.
+Version 1 is frozen, so its golden files stay as they are: `test_frozen.py` fails if one changes.
+`python -m tests.spec.make_golden NAME` makes those of `test_golden_NAME.py`, which new bytes need.
+Without names, it makes all golden files, the JSON Schema and the bytes that pages show. The
+difference in version control then shows what a writer stores in another way.
 """
 
 from __future__ import annotations
