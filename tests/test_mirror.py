@@ -42,8 +42,24 @@ ELSEWHERE = {
         "tableformat/predicate/test_sql.py",
         "a part of the parser, which is loaded when it is needed",
     ),
-    "predicate.grammar.values": (
-        "tableformat/predicate/test_row_values.py",
+    "predicate.bind_literals": (
+        "tableformat/predicate/test_bind.py",
+        "binding is tried as a whole",
+    ),
+    "predicate.values.arithmetic": (
+        "tableformat/predicate/values/test_functions.py",
+        "every function is tried as SQL, by its name in one table",
+    ),
+    "predicate.values.choices": (
+        "tableformat/predicate/values/test_functions.py",
+        "every function is tried as SQL, by its name in one table",
+    ),
+    "predicate.values.moments": (
+        "tableformat/predicate/values/test_functions.py",
+        "every function is tried as SQL, by its name in one table",
+    ),
+    "predicate.grammar.trees": (
+        "tableformat/predicate/test_sql.py",
         "a part of the parser, which is loaded when it is needed",
     ),
     "rowset.stored.column_segments": (

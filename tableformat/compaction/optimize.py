@@ -24,7 +24,7 @@ from colonnade.tableformat.compaction.purge import purge_rowsets, purge_table
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import plan_tombstones
 from colonnade.tableformat.partition.text import key_text
-from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
+from colonnade.tableformat.predicate import Predicate, Where, parse_predicate, text_of
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import Order, check_names, column_of
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -151,7 +151,7 @@ class Optimize:
         parsed = parse_predicate(condition)
         before = self._chosen.where
         both = parsed if before is None else conjunction([before, parsed])
-        said = (*self._chosen.said, str(condition))
+        said = (*self._chosen.said, text_of(condition))
         return self._with(replace(self._chosen, where=both, said=said))
 
     def option(self, name: str, value: str | float) -> Optimize:

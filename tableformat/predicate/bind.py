@@ -1,34 +1,42 @@
-"""Resolve the columns of a predicate in a table, and convert literals to storage values.
+"""Resolve the columns of predicates and values in a table, and convert literals to storage values.
 
-The result has a normal form that evaluation and pruning share (see `bound`).
+The result has a normal form that evaluation and pruning share (see `bound`). Columns that are
+compared with literals become nodes that bounds can decide. All else becomes a value that is
+computed from each row.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.later import later
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
+from colonnade.tableformat.predicate.bind_literals import (
+    bind_in,
+    bind_like,
+    compare_literal,
+    compare_literals,
+    domain_for,
+)
 from colonnade.tableformat.predicate.bound import (
     BoundColumn,
-    BoundCompare,
     BoundCompareColumns,
     BoundConstant,
-    BoundIn,
-    BoundIsNan,
     BoundIsNull,
-    BoundLike,
     BoundNode,
     BoundPredicate,
     BoundStartsWith,
-    StorageValue,
+    BoundTruth,
     all_of,
     any_of,
     negate,
 )
+from colonnade.tableformat.predicate.evaluate import evaluate
 from colonnade.tableformat.predicate.expressions import (
     And,
+    Call,
     Column,
     Compare,
     Constant,
@@ -42,64 +50,153 @@ from colonnade.tableformat.predicate.expressions import (
     Predicate,
     StartsWith,
 )
-from colonnade.tableformat.predicate.like import parse_like
-from colonnade.tableformat.predicate.literals import TIMES, Kind, Literal, require_zone
-from colonnade.tableformat.predicate.storage import (
-    Domain,
-    as_double,
-    domain_of,
-    fits,
-    locate,
-    order,
-    read_text,
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.values.row_value import (
+    RowValue,
+    column_value,
+    computed,
+    constant,
 )
-from colonnade.tableformat.types.text_form import fit_text
 
-_HOLDS: dict[Operator, Callable[[int], bool]] = {
-    Operator.EQUAL: lambda sign: sign == 0,
-    Operator.NOT_EQUAL: lambda sign: sign != 0,
-    Operator.LESS: lambda sign: sign < 0,
-    Operator.LESS_EQUAL: lambda sign: sign <= 0,
-    Operator.GREATER: lambda sign: sign > 0,
-    Operator.GREATER_EQUAL: lambda sign: sign >= 0,
-}
+if TYPE_CHECKING:
+    from colonnade.tableformat.predicate.values import casts, compared, functions, nested, texts
+else:
+    casts = later("colonnade.tableformat.predicate.values.casts")
+    compared = later("colonnade.tableformat.predicate.values.compared")
+    functions = later("colonnade.tableformat.predicate.values.functions")
+    nested = later("colonnade.tableformat.predicate.values.nested")
+    texts = later("colonnade.tableformat.predicate.values.texts")
+
+UTC = "UTC"
 
 
-def bind(predicate: Predicate, schema: TableSchema) -> BoundPredicate:
+def bind(predicate: Predicate, schema: TableSchema, time_zone: str = UTC) -> BoundPredicate:
     """Resolve columns and convert literals. Does no I/O.
 
-    Names are matched as `TableSchema.field` matches them. Raises InvalidInputError that names the
-    column when it is unknown, when it has no order, and when a literal has another type.
+    Names are matched as `TableSchema.field` matches them. Timestamps are taken apart in
+    `time_zone`. Raises InvalidInputError that names the column when it is unknown, when it has no
+    order, and when a literal has another type. Raises it for a function that does not take its
+    arguments.
     """
     try:
-        return BoundPredicate(_bind(predicate, schema))
+        return BoundPredicate(_Binder(schema, time_zone).node(predicate))
     except RecursionError as error:
         raise InvalidInputError("The predicate is nested too deeply; flatten it.") from error
 
 
-def _bind(predicate: Predicate, schema: TableSchema) -> BoundNode:
-    match predicate:
-        case And(parts):
-            return all_of(_bind(part, schema) for part in parts)
-        case Or(parts):
-            return any_of(_bind(part, schema) for part in parts)
-        case Not(part):
-            return negate(_bind(part, schema))
-        case Constant(value):
-            return BoundConstant(value)
-        case IsNull(Literal() as literal):
-            return BoundConstant(literal.kind is Kind.NULL)
-        case IsNull(Column() as column):
-            return BoundIsNull(resolve(column, schema))
-        case Compare(operator, left, right):
-            return _bind_compare(operator, left, right, schema)
-        case In(column, values):
-            return _bind_in(resolve(column, schema), values)
-        case StartsWith(column, prefix):
-            return BoundStartsWith(_resolve_string(column, schema), prefix)
-        case Like(column, pattern, escape):
-            return _bind_like(_resolve_string(column, schema), pattern, escape)
-    raise AssertionError(f"not a predicate: {predicate!r}")
+def bind_value(value: Operand | Predicate, schema: TableSchema, time_zone: str = UTC) -> RowValue:
+    """Resolve the columns of a value. Raises the errors of `bind`."""
+    try:
+        return _Binder(schema, time_zone).value(value)
+    except RecursionError as error:
+        raise InvalidInputError("The expression is nested too deeply; flatten it.") from error
+
+
+class _Binder:
+    def __init__(self, schema: TableSchema, time_zone: str) -> None:
+        self._schema, self._zone = schema, time_zone
+
+    def node(self, predicate: Predicate) -> BoundNode:
+        match predicate:
+            case And(parts):
+                return all_of(self.node(part) for part in parts)
+            case Or(parts):
+                return any_of(self.node(part) for part in parts)
+            case Not(part):
+                return negate(self.node(part))
+            case Constant(value):
+                return BoundConstant(value)
+            case IsNull(operand):
+                return self._is_null(self._folded(operand))
+            case Compare(operator, left, right):
+                return self._compare(operator, self._folded(left), self._folded(right))
+            case In(operand, values):
+                return self._in(self._folded(operand), values)
+            case StartsWith(Column() as column, prefix):
+                return BoundStartsWith(self._text_column(column), prefix)
+            case StartsWith(operand, prefix):
+                found = self.value(operand), constant(make_literal(prefix))
+                return BoundTruth(texts.found_in("startswith", *found))
+            case Like(Column() as column, pattern, escape):
+                return bind_like(self._text_column(column), pattern, escape)
+            case Like(operand, pattern, escape):
+                return BoundTruth(texts.like(self.value(operand), pattern, escape))
+        raise AssertionError(f"not a predicate: {predicate!r}")
+
+    def value(self, value: Operand | Predicate) -> RowValue:
+        match value:
+            case Literal():
+                return constant(value)
+            case Column():
+                return self._column(value)
+            case Call("cast", (operand,), type_name):
+                assert not isinstance(operand, Predicate)
+                return casts.cast(self.value(operand), type_name, self._zone)
+            case Call("field", (operand, Literal() as name)):
+                return nested.field_of(self.value(operand), str(name.value))
+            case Call("truth", (predicate,)):
+                return self.value(predicate)
+            case Call(function, arguments):
+                return functions.call(
+                    function, [self.value(each) for each in arguments], self._zone
+                )
+        assert isinstance(value, Predicate)
+        node = self.node(value)
+        bound = BoundPredicate(node)
+        if isinstance(node, BoundTruth) and not node.negated and node.if_null is None:
+            return node.value
+        return RowValue("boolean", bound.column_ids, partial(evaluate, bound), bound.may_fail)
+
+    def _column(self, column: Column) -> RowValue:
+        bound = resolve(column, self._schema)
+        return column_value(self._schema.by_id(bound.id), bound.path[1:])
+
+    def _folded(self, operand: Operand) -> Operand:
+        """Return an operand that reads no column as a literal, so that bounds can decide by it."""
+        if not isinstance(operand, Call):
+            return operand
+        found = casts.folded(self.value(operand))
+        return operand if found is None else found
+
+    def _is_null(self, operand: Operand) -> BoundNode:
+        match operand:
+            case Literal():
+                return BoundConstant(operand.kind is Kind.NULL)
+            case Column():
+                return BoundIsNull(resolve(operand, self._schema))
+        value = self.value(operand)
+        return BoundTruth(computed("boolean", (value,), lambda array: array.is_null()))
+
+    def _compare(self, operator: Operator, left: Operand, right: Operand) -> BoundNode:
+        match left, right:
+            case Literal(), Literal():
+                return compare_literals(operator, left, right)
+            case Column(), Column():
+                one, other = (resolve(each, self._schema) for each in (left, right))
+                return _compare_columns(operator, one, other)
+            case Literal(), Column():
+                return compare_literal(resolve(right, self._schema), operator.flipped, left)
+            case Column(), Literal():
+                return compare_literal(resolve(left, self._schema), operator, right)
+            case Call(), Literal(Kind.BOOLEAN, True) if operator is Operator.EQUAL:
+                return BoundTruth(nested.as_boolean(self.value(left)))
+        return BoundTruth(compared.compared(operator, self.value(left), self.value(right)))
+
+    def _in(self, operand: Operand, values: tuple[Literal, ...]) -> BoundNode:
+        match operand:
+            case Column():
+                return bind_in(resolve(operand, self._schema), values)
+            case Literal():
+                return any_of(compare_literals(Operator.EQUAL, operand, each) for each in values)
+        return BoundTruth(compared.is_one_of(self.value(operand), values))
+
+    def _text_column(self, column: Column) -> BoundColumn:
+        bound = resolve(column, self._schema)
+        if domain_for(bound).family != "string":
+            raise InvalidInputError(
+                f"LIKE needs a string; column {str(bound)!r} is of type {bound.type}."
+            )
+        return bound
 
 
 def resolve(column: Column, schema: TableSchema) -> BoundColumn:
@@ -128,55 +225,8 @@ def _nested_field(field: SchemaField, name: str, column: Column) -> SchemaField:
         raise InvalidInputError(f"In struct {field.name!r} of the predicate: {error}") from error
 
 
-def _domain(column: BoundColumn) -> Domain:
-    domain = domain_of(column.type)
-    if domain is None:
-        kind = f"of type {column.type}" if column.type else "nested"
-        raise InvalidInputError(
-            f"Column {str(column)!r} is {kind} and cannot be compared: only IS NULL and"
-            " IS NOT NULL work on it."
-        )
-    return domain
-
-
-def _resolve_string(column: Column, schema: TableSchema) -> BoundColumn:
-    bound = resolve(column, schema)
-    if _domain(bound).family != "string":
-        raise InvalidInputError(
-            f"LIKE needs a string; column {str(bound)!r} is of type {bound.type}."
-        )
-    return bound
-
-
-def _bind_compare(
-    operator: Operator, left: Operand, right: Operand, schema: TableSchema
-) -> BoundNode:
-    match left, right:
-        case Literal(), Literal():
-            return _compare_literals(operator, left, right)
-        case Column(), Column():
-            return _compare_columns(operator, resolve(left, schema), resolve(right, schema))
-        case Literal(), Column():
-            return _compare_literal(resolve(right, schema), operator.flipped, left)
-        case Column(), Literal():
-            return _compare_literal(resolve(left, schema), operator, right)
-    raise AssertionError(f"not operands: {left!r}, {right!r}")
-
-
-def _compare_literals(operator: Operator, left: Literal, right: Literal) -> BoundNode:
-    if Kind.NULL in (left.kind, right.kind):
-        both = left.kind is right.kind
-        return BoundConstant(both if operator is Operator.NULL_SAFE_EQUAL else None)
-    sign = order(left, right)
-    if sign is None:
-        raise InvalidInputError(f"The predicate compares {left} with {right}: cast one of them.")
-    if operator is Operator.NULL_SAFE_EQUAL:
-        operator = Operator.EQUAL
-    return BoundConstant(_HOLDS[operator](sign))
-
-
 def _compare_columns(operator: Operator, left: BoundColumn, right: BoundColumn) -> BoundNode:
-    families = {_domain(left).family, _domain(right).family}
+    families = {domain_for(left).family, domain_for(right).family}
     if len(families) > 1 and families != {"number", "float"}:
         raise InvalidInputError(
             f"Columns {str(left)!r} of type {left.type} and {str(right)!r} of type {right.type}"
@@ -187,130 +237,3 @@ def _compare_columns(operator: Operator, left: BoundColumn, right: BoundColumn) 
     present = (BoundIsNull(left, negated=True), BoundIsNull(right, negated=True))
     equal = all_of((*present, BoundCompareColumns(left, Operator.EQUAL, right)))
     return any_of((all_of((BoundIsNull(left), BoundIsNull(right))), equal))
-
-
-def _bind_in(column: BoundColumn, values: tuple[Literal, ...]) -> BoundNode:
-    """Bind IN: values that the column can hold become one set, each other value a part of an OR."""
-    exact: dict[StorageValue, None] = {}
-    others: list[BoundNode] = []
-    for value in _of_one_kind(values):
-        node = _compare_literal(column, Operator.EQUAL, value)
-        if isinstance(node, BoundCompare):
-            exact[node.value] = None
-        elif node != _never(column):
-            others.append(node)
-    if exact:
-        others.insert(0, BoundIn(column, tuple(sorted(exact))))
-    return any_of(others) if others else _never(column) if values else BoundConstant(False)
-
-
-def _of_one_kind(values: tuple[Literal, ...]) -> tuple[Literal, ...]:
-    """Convert every number to a double when one of the values is a double, as Spark does."""
-    if all(value.kind is not Kind.DOUBLE for value in values):
-        return values
-    return tuple(
-        Literal(Kind.DOUBLE, as_double(value))
-        if value.kind in (Kind.INTEGER, Kind.DECIMAL)
-        else value
-        for value in values
-    )
-
-
-def _bind_like(column: BoundColumn, pattern: str, escape: str) -> BoundNode:
-    parsed = parse_like(pattern, escape)
-    if parsed.rest == "":
-        return BoundCompare(column, Operator.EQUAL, parsed.prefix)
-    if parsed.rest == "%":
-        return BoundStartsWith(column, parsed.prefix)
-    return BoundLike(column, parsed.regex, parsed.prefix)
-
-
-def _never(column: BoundColumn) -> BoundNode:
-    """Return a node that is NULL where the column is NULL, else FALSE."""
-    return all_of((BoundIsNull(column), BoundConstant(None)))
-
-
-def _always(column: BoundColumn) -> BoundNode:
-    """Return a node that is NULL where the column is NULL, else TRUE."""
-    return negate(_never(column))
-
-
-def _compare_literal(column: BoundColumn, operator: Operator, literal: Literal) -> BoundNode:
-    if literal.kind is Kind.NULL and operator is Operator.NULL_SAFE_EQUAL:
-        return BoundIsNull(column)
-    domain = _domain(column)
-    if literal.kind is Kind.NULL:
-        return BoundConstant(None)
-    require_zone(literal, column.type, f"Column {str(column)!r}")
-    literal = read_text(literal, column.type)
-    if not fits(literal, domain):
-        # A time is stored as a number, which users have not written.
-        value = "" if literal.kind in TIMES else f" {literal.value!r}"
-        raise InvalidInputError(
-            f"Column {str(column)!r} of type {column.type} cannot be compared with the"
-            f" {literal.kind.value}{value}: write a literal of the column's type."
-        )
-    if operator is Operator.NULL_SAFE_EQUAL:
-        equal = _compare_value(column, domain, Operator.EQUAL, literal)
-        return all_of((BoundIsNull(column, negated=True), equal))
-    return _compare_value(column, domain, operator, literal)
-
-
-def _compare_value(
-    column: BoundColumn, domain: Domain, operator: Operator, literal: Literal
-) -> BoundNode:
-    if domain.family == "float":
-        return _compare_float(column, operator, as_double(literal))
-    if domain.family in ("boolean", "string", "binary"):
-        value = literal.value
-        assert isinstance(value, bool | str | bytes)
-        if isinstance(value, str):
-            value = fit_text(value, column.type)
-        return BoundCompare(column, operator, value)
-    if isinstance(literal.value, float) and math.isnan(literal.value):
-        # NaN is greater than every number, and no integer or decimal is NaN.
-        return _always(column) if _HOLDS[operator](-1) else _never(column)
-    first, last = locate(literal, domain)
-    match operator:
-        case Operator.EQUAL:
-            return _between(column, domain, first, last)
-        case Operator.NOT_EQUAL:
-            return negate(_between(column, domain, first, last))
-        case Operator.LESS:
-            return _at_most(column, domain, first - 1)
-        case Operator.LESS_EQUAL:
-            return _at_most(column, domain, last)
-        case Operator.GREATER:
-            return negate(_at_most(column, domain, last))
-        case _:
-            return negate(_at_most(column, domain, first - 1))
-
-
-def _between(column: BoundColumn, domain: Domain, first: int, last: int) -> BoundNode:
-    if first > last or first > domain.high or last < domain.low:
-        return _never(column)
-    if first == last:
-        return BoundCompare(column, Operator.EQUAL, first)
-    return all_of((negate(_at_most(column, domain, first - 1)), _at_most(column, domain, last)))
-
-
-def _at_most(column: BoundColumn, domain: Domain, value: int) -> BoundNode:
-    if value < domain.low:
-        return _never(column)
-    if value >= domain.high:
-        return _always(column)
-    return BoundCompare(column, Operator.LESS_EQUAL, value)
-
-
-def _compare_float(column: BoundColumn, operator: Operator, value: float) -> BoundNode:
-    if not math.isnan(value):
-        return BoundCompare(column, operator, value)
-    match operator:
-        case Operator.EQUAL | Operator.GREATER_EQUAL:
-            return BoundIsNan(column)
-        case Operator.NOT_EQUAL | Operator.LESS:
-            return BoundIsNan(column, negated=True)
-        case Operator.LESS_EQUAL:
-            return _always(column)
-        case _:
-            return _never(column)

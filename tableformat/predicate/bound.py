@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from colonnade.tableformat.predicate.expressions import Operator
+from colonnade.tableformat.predicate.values.row_value import RowValue
 
 StorageValue = bool | int | float | str | bytes
 
@@ -114,6 +115,18 @@ class BoundOr:
     parts: tuple[BoundNode, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BoundTruth:
+    """A computed value of type boolean, which no bounds decide.
+
+    Where it is NULL, the node is `if_null`.
+    """
+
+    value: RowValue
+    negated: bool = False
+    if_null: bool | None = None
+
+
 BoundNode = (
     BoundConstant
     | BoundCompare
@@ -123,6 +136,7 @@ BoundNode = (
     | BoundIsNan
     | BoundStartsWith
     | BoundLike
+    | BoundTruth
     | BoundAnd
     | BoundOr
 )
@@ -137,11 +151,26 @@ class BoundPredicate:
     @property
     def column_ids(self) -> frozenset[int]:
         """The ids of the top-level columns that evaluation and pruning read."""
-        return frozenset(column.id for column in _columns(self.root))
+        return frozenset(_column_ids(self.root))
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether evaluation raises InvalidInputError for a row whose values it cannot compute."""
+        return node_may_fail(self.root)
+
+
+def node_may_fail(node: BoundNode) -> bool:
+    """Return whether a part of a predicate may fail (see `BoundPredicate.may_fail`)."""
+    match node:
+        case BoundAnd(parts) | BoundOr(parts):
+            return any(map(node_may_fail, parts))
+        case BoundTruth(value):
+            return value.may_fail
+    return False
 
 
 def compared_columns(predicate: BoundPredicate) -> frozenset[int]:
-    """Return the ids of the top-level columns that the predicate compares with other columns."""
+    """Return the ids of the columns that it compares with others, or computes values from."""
     return frozenset(_compared(predicate.root))
 
 
@@ -152,19 +181,23 @@ def _compared(node: BoundNode) -> Iterator[int]:
                 yield from _compared(part)
         case BoundCompareColumns(left, _, right):
             yield from (left.id, right.id)
+        case BoundTruth(value):
+            yield from value.columns
 
 
-def _columns(node: BoundNode) -> Iterator[BoundColumn]:
+def _column_ids(node: BoundNode) -> Iterator[int]:
     match node:
         case BoundAnd(parts) | BoundOr(parts):
             for part in parts:
-                yield from _columns(part)
+                yield from _column_ids(part)
         case BoundCompareColumns(left, _, right):
-            yield from (left, right)
+            yield from (left.id, right.id)
+        case BoundTruth(value):
+            yield from value.columns
         case BoundConstant():
             pass
         case _:
-            yield node.column
+            yield node.column.id
 
 
 def negate(node: BoundNode) -> BoundNode:
@@ -178,6 +211,8 @@ def negate(node: BoundNode) -> BoundNode:
             return any_of(negate(part) for part in parts)
         case BoundOr(parts):
             return all_of(negate(part) for part in parts)
+        case BoundTruth(value, negated, if_null):
+            return BoundTruth(value, not negated, None if if_null is None else not if_null)
         case _:
             return replace(node, negated=not node.negated)
 
@@ -197,6 +232,8 @@ def _not_true(node: BoundNode) -> BoundNode:
             return all_of(_not_true(part) for part in parts)
         case BoundIsNull():
             return negate(node)
+        case BoundTruth(value, negated, if_null):
+            return BoundTruth(value, not negated, if_null is not True)
         case BoundCompareColumns(left, _, right):
             return any_of((negate(node), BoundIsNull(left), BoundIsNull(right)))
         case _:

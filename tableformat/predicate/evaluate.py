@@ -6,10 +6,13 @@ ordered by their bytes. A comparison with NULL is NULL.
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.predicate.bound import (
@@ -26,30 +29,38 @@ from colonnade.tableformat.predicate.bound import (
     BoundOr,
     BoundPredicate,
     BoundStartsWith,
+    BoundTruth,
     StorageValue,
+    node_may_fail,
 )
 from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
+from colonnade.tableformat.predicate.values.compare_arrays import COMPARE, compare_arrays
+from colonnade.tableformat.predicate.values.row_value import on_rows
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.decimals import from_unscaled
-
-_COMPARE = {
-    Operator.EQUAL: "equal",
-    Operator.NOT_EQUAL: "not_equal",
-    Operator.LESS: "less",
-    Operator.LESS_EQUAL: "less_equal",
-    Operator.GREATER: "greater",
-    Operator.GREATER_EQUAL: "greater_equal",
-}
-"""The function of Arrow that compares, by its name."""
 
 
 def evaluate(predicate: BoundPredicate, batch: pa.RecordBatch) -> pa.BooleanArray:
     """Return TRUE, FALSE or NULL for every row.
 
     Requires a batch with the columns of the predicate, with the names and types of
-    `arrow_types.arrow_schema`. Raises InvalidInputError for a missing column.
+    `arrow_types.arrow_schema`. Raises InvalidInputError for a missing column, and if the predicate
+    `may_fail`, for a row whose values it cannot compute. A part of AND is computed for rows alone
+    that no earlier part makes FALSE, and a part of OR for those that none makes TRUE.
     """
     return _evaluate(predicate.root, batch)
+
+
+def evaluate_shown(
+    predicate: BoundPredicate, batch: pa.RecordBatch, shown: NDArray[np.bool_] | None
+) -> pa.BooleanArray:
+    """Evaluate as `evaluate`, but without errors for rows that are not `shown` (None: all are).
+
+    The result for these rows is arbitrary.
+    """
+    if shown is None or not predicate.may_fail:
+        return evaluate(predicate, batch)
+    return on_rows(partial(evaluate, predicate), batch, pa.array(shown))
 
 
 def _evaluate(node: BoundNode, batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -57,15 +68,19 @@ def _evaluate(node: BoundNode, batch: pa.RecordBatch) -> pa.BooleanArray:
         case BoundConstant(value):
             return pa.repeat(pa.scalar(value, pa.bool_()), batch.num_rows)
         case BoundAnd(parts):
-            return reduce(pc.and_kleene, (_evaluate(part, batch) for part in parts))
+            return _combined(pc.and_kleene, parts, batch, decided=False)
         case BoundOr(parts):
-            return reduce(pc.or_kleene, (_evaluate(part, batch) for part in parts))
+            return _combined(pc.or_kleene, parts, batch, decided=True)
+        case BoundTruth(value, negated, if_null):
+            truth = value.compute(batch)
+            truth = pc.invert(truth) if negated else truth
+            return truth if if_null is None else pc.fill_null(truth, if_null)
         case BoundIsNull(column, negated):
             return (pc.is_valid if negated else pc.is_null)(_array(column, batch))
         case BoundCompare(column, operator, value):
             return _compare(_array(column, batch), operator, value)
         case BoundCompareColumns(left, operator, right):
-            return _compare_columns(_array(left, batch), operator, _array(right, batch))
+            return compare_arrays(_array(left, batch), operator, _array(right, batch))
         case BoundIsNan(column, negated):
             found = pc.is_nan(_array(column, batch))
         case BoundIn(column, values, negated):
@@ -75,6 +90,26 @@ def _evaluate(node: BoundNode, batch: pa.RecordBatch) -> pa.BooleanArray:
         case BoundLike(column, regex, _, negated):
             found = pc.match_substring_regex(_array(column, batch), pattern=regex)
     return pc.invert(found) if negated else found
+
+
+def _combined(
+    combine: Callable[..., pa.BooleanArray],
+    parts: Sequence[BoundNode],
+    batch: pa.RecordBatch,
+    *,
+    decided: bool,
+) -> pa.BooleanArray:
+    """Combine parts, of which one that may fail sees no row that earlier ones have `decided`."""
+    found = _evaluate(parts[0], batch)
+    for part in parts[1:]:
+        if node_may_fail(part):
+            same = found if decided else pc.invert(found)
+            open_rows = pc.invert(pc.fill_null(same, False))
+            more = on_rows(partial(_evaluate, part), batch, open_rows)
+        else:
+            more = _evaluate(part, batch)
+        found = combine(found, more)
+    return found
 
 
 def _array(column: BoundColumn, batch: pa.RecordBatch) -> pa.Array:
@@ -94,7 +129,7 @@ def _arrow_value(value: StorageValue, type_: pa.DataType) -> Any:
 
 def _compare(array: pa.Array, operator: Operator, value: StorageValue) -> pa.BooleanArray:
     scalar = pa.scalar(_arrow_value(value, array.type), array.type)
-    result = pc.call_function(_COMPARE[operator], [array, scalar])
+    result = pc.call_function(COMPARE[operator], [array, scalar])
     if pa.types.is_float64(array.type) and operator in TRUE_FOR_NAN:
         return pc.or_(result, pc.is_nan(array))
     return result
@@ -107,58 +142,3 @@ def _is_in(array: pa.Array, values: tuple[StorageValue, ...]) -> pa.BooleanArray
         members.append(-0.0)
     found = pc.is_in(array, value_set=pa.array(members, array.type))
     return pc.if_else(pc.is_valid(array), found, pa.scalar(None, pa.bool_()))
-
-
-def _compare_columns(left: pa.Array, operator: Operator, right: pa.Array) -> pa.BooleanArray:
-    left, right = _common_type(left, right)
-    if not pa.types.is_float64(left.type):
-        return pc.call_function(_COMPARE[operator], [left, right])
-    match operator:
-        case Operator.EQUAL:
-            return _equal_doubles(left, right)
-        case Operator.NOT_EQUAL:
-            return pc.invert(_equal_doubles(left, right))
-        case Operator.LESS:
-            return _less_doubles(left, right)
-        case Operator.GREATER_EQUAL:
-            return pc.invert(_less_doubles(left, right))
-        case Operator.GREATER:
-            return _less_doubles(right, left)
-        case _:
-            return pc.invert(_less_doubles(right, left))
-
-
-def _equal_doubles(left: pa.Array, right: pa.Array) -> pa.BooleanArray:
-    return pc.or_(pc.equal(left, right), pc.and_(pc.is_nan(left), pc.is_nan(right)))
-
-
-def _less_doubles(left: pa.Array, right: pa.Array) -> pa.BooleanArray:
-    return pc.or_(pc.less(left, right), pc.and_(pc.is_nan(right), pc.invert(pc.is_nan(left))))
-
-
-def _common_type(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return both arrays in the type of their comparison in Spark; decimals keep all digits."""
-    a, b = left.type, right.type
-    if pa.types.is_float64(a) or pa.types.is_float64(b):
-        return _as_doubles(left), _as_doubles(right)
-    if pa.types.is_decimal(a) or pa.types.is_decimal(b):
-        scale = max(t.scale if pa.types.is_decimal(t) else 0 for t in (a, b))
-        exact = pa.decimal256(76, scale)
-        return left.cast(exact), right.cast(exact)
-    if pa.types.is_date32(a) and pa.types.is_date32(b):
-        return left, right
-    if pa.types.is_temporal(a) and not pa.types.is_time(a) and not pa.types.is_duration(a):
-        instant = pa.timestamp("us", "UTC")
-        return _as_instants(left, instant), _as_instants(right, instant)
-    return left, right
-
-
-def _as_doubles(array: pa.Array) -> pa.Array:
-    # Arrow does not round a decimal to the nearest double, but it rounds its text correctly.
-    exact = array.cast(pa.string()) if pa.types.is_decimal(array.type) else array
-    return exact.cast(pa.float64(), safe=False)
-
-
-def _as_instants(array: pa.Array, instant: pa.DataType) -> pa.Array:
-    local = array.cast(pa.timestamp("us")) if pa.types.is_date32(array.type) else array
-    return local.view(pa.int64()).view(instant)

@@ -19,6 +19,7 @@ from colonnade.tableformat.predicate.literal_text import (
     quoted,
 )
 from colonnade.tableformat.predicate.literals import Literal
+from colonnade.tableformat.predicate.times import DAY_US
 
 
 class Operator(str, Enum):
@@ -102,11 +103,96 @@ class Column:
         return ".".join(self.path)
 
 
-Operand = Column | Literal
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A value that a function or an operator makes of its arguments.
+
+    The function has a name of `values.functions`, or is `cast`, to the type `type`, `field`, whose
+    second argument is the name of the field, or `truth` of a predicate. The arguments of `case` are
+    conditions, each followed by its value, and then perhaps the value of ELSE.
+    """
+
+    function: str
+    arguments: tuple[Operand | Predicate, ...]
+    type: str = ""
+
+    def __str__(self) -> str:
+        texts = [_argument(each) for each in self.arguments]
+        match self.function:
+            case "cast" if self.type == "interval day":
+                return _days_text(self.arguments[0])
+            case "cast":
+                return f"CAST({texts[0]} AS {_TYPE_NAMES.get(self.type, self.type)})"
+            case "truth":
+                return texts[0]
+            case "negative":
+                return f"(- {texts[0]})"
+            case "case":
+                return _case_text(texts)
+            case "field":
+                [_, name] = self.arguments
+                assert isinstance(name, Literal)
+                return f"{texts[0]}.{name_text((str(name.value),))}"
+            case "trim" | "ltrim" | "rtrim" if len(texts) == 2:
+                return f"TRIM({_SIDES[self.function]} {texts[1]} FROM {texts[0]})"
+            case "[]":
+                return f"{texts[0]}[{texts[1]}]"
+            case name if not name.isidentifier() or name == "div":
+                return f"({texts[0]} {name} {texts[1]})"
+        return f"{self.function}({', '.join(texts)})"
+
+
+_TYPE_NAMES = {"byte": "TINYINT", "short": "SMALLINT", "long": "BIGINT"}
+"""The types that SQL calls by another name."""
+
+_SIDES = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
+
+Operand = Column | Literal | Call
 
 
 def _text(operand: Operand) -> str:
-    return name_text(operand.path) if isinstance(operand, Column) else literal_text(operand)
+    match operand:
+        case Column(path):
+            return name_text(path)
+        case Literal():
+            return literal_text(operand)
+    return str(operand)
+
+
+def _argument(argument: Operand | Predicate) -> str:
+    return f"({argument})" if isinstance(argument, Predicate) else _text(argument)
+
+
+def _days_text(days: Operand | Predicate) -> str:
+    assert isinstance(days, Literal)
+    assert isinstance(days.value, int)
+    return f"INTERVAL '{days.value // DAY_US}' DAY"
+
+
+def _case_text(texts: list[str]) -> str:
+    pairs = zip(texts[::2], texts[1::2], strict=False)
+    branches = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
+    return f"CASE {branches}{f' ELSE {texts[-1]}' if len(texts) % 2 else ''} END"
+
+
+def columns_of(value: Operand | Predicate) -> Iterator[Column]:
+    """Yield each column that a value or a condition names, as often as it does."""
+    match value:
+        case Column():
+            yield value
+        case Call(_, arguments):
+            for each in arguments:
+                yield from columns_of(each)
+        case And(parts) | Or(parts):
+            for each in parts:
+                yield from columns_of(each)
+        case Not(part):
+            yield from columns_of(part)
+        case Compare(_, left, right):
+            yield from columns_of(left)
+            yield from columns_of(right)
+        case In(operand, _) | IsNull(operand) | StartsWith(operand, _) | Like(operand, _, _):
+            yield from columns_of(operand)
 
 
 def _joined(word: str, parts: Iterable[Predicate]) -> str:
@@ -143,7 +229,7 @@ class Compare(Predicate):
 class In(Predicate):
     """The column equals one of the values; NULL if no value is equal and one value is NULL."""
 
-    column: Column
+    column: Column | Call
     values: tuple[Literal, ...]
 
     def __str__(self) -> str:
@@ -165,7 +251,7 @@ class IsNull(Predicate):
 class StartsWith(Predicate):
     """The string begins with a prefix."""
 
-    column: Column
+    column: Column | Call
     prefix: str
 
     def __str__(self) -> str:
@@ -176,7 +262,7 @@ class StartsWith(Predicate):
 class Like(Predicate):
     """The whole string matches a pattern: `%` matches any text, `_` any one character."""
 
-    column: Column
+    column: Column | Call
     pattern: str
     escape: str = "\\"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import fields
+from collections.abc import Collection
 
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.predicate.bind import resolve
@@ -11,10 +10,10 @@ from colonnade.tableformat.predicate.expressions import (
     FALSE,
     TRUE,
     And,
-    Column,
     Not,
     Or,
     Predicate,
+    columns_of,
 )
 
 
@@ -38,11 +37,5 @@ def _without(
         case Not(part):
             return Not(_without(part, schema, columns, FALSE if other is TRUE else TRUE))
         case _:
-            read = {resolve(column, schema).id for column in _columns(predicate)}
+            read = {resolve(column, schema).id for column in columns_of(predicate)}
             return predicate if read <= columns else other
-
-
-def _columns(condition: Predicate) -> Iterator[Column]:
-    """Yield the columns of a condition that has no parts, also if its truth is constant."""
-    parts = (getattr(condition, field.name) for field in fields(condition))  # type: ignore[arg-type]
-    return (each for each in parts if isinstance(each, Column))

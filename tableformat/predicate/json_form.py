@@ -9,7 +9,11 @@
     {"op": "starts_with", "column": ["a"], "prefix": "x"}
     {"op": "like", "column": ["a"], "pattern": "x%", "escape": "\\"}
 
-A column is the list of names that lead to it. A literal is a text with a prefix.
+A column is the list of names that lead to it. A literal is a text with a prefix. What a function
+makes of values is
+
+    {"call": "lower", "arguments": [["a"]]}    arguments are values, and conditions as above
+    {"call": "cast", "arguments": [["a"]], "type": "int"}
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.predicate.expressions import (
     And,
+    Call,
     Column,
     Compare,
     Constant,
@@ -65,19 +70,27 @@ def to_json(predicate: Predicate) -> Json:
 
 
 def _operand(operand: Operand) -> Json:
-    return list(operand.path) if isinstance(operand, Column) else encode_literal(operand)
+    match operand:
+        case Column(path):
+            return list(path)
+        case Call(function, arguments, type_name):
+            parts = [to_json(a) if isinstance(a, Predicate) else _operand(a) for a in arguments]
+            named = {"type": type_name} if type_name else {}
+            return {"call": function, "arguments": parts, **named}
+    return encode_literal(operand)
 
 
+_OPERAND = (list, str, dict)
 _KEYS: dict[str, dict[str, Any]] = {
     "and": {"parts": list},
     "or": {"parts": list},
     "not": {"part": dict},
     "constant": {"value": (bool, type(None))},
-    "in": {"column": list, "values": list},
-    "is_null": {"operand": (list, str)},
-    "starts_with": {"column": list, "prefix": str},
-    "like": {"column": list, "pattern": str, "escape": str},
-    **{each.value: {"left": (list, str), "right": (list, str)} for each in Operator},
+    "in": {"column": (list, dict), "values": list},
+    "is_null": {"operand": _OPERAND},
+    "starts_with": {"column": (list, dict), "prefix": str},
+    "like": {"column": (list, dict), "pattern": str, "escape": str},
+    **{each.value: {"left": _OPERAND, "right": _OPERAND} for each in Operator},
 }
 
 
@@ -95,13 +108,13 @@ def from_json(value: Json) -> Predicate:
             return Constant(keys["value"])
         case "in":
             values = tuple(_read_literal(each) for each in keys["values"])
-            return In(_read_column(keys["column"]), values)
+            return In(_read_value(keys["column"]), values)
         case "is_null":
             return IsNull(_read_operand(keys["operand"]))
         case "starts_with":
-            return StartsWith(_read_column(keys["column"]), keys["prefix"])
+            return StartsWith(_read_value(keys["column"]), keys["prefix"])
         case "like":
-            return Like(_read_column(keys["column"]), keys["pattern"], keys["escape"])
+            return Like(_read_value(keys["column"]), keys["pattern"], keys["escape"])
         case operator:
             left, right = _read_operand(keys["left"]), _read_operand(keys["right"])
             return Compare(Operator(operator), left, right)
@@ -123,7 +136,23 @@ def _check(value: Json) -> Mapping[str, Json]:
 
 
 def _read_operand(value: Json) -> Operand:
-    return _read_column(value) if isinstance(value, list) else _read_literal(value)
+    return _read_value(value) if isinstance(value, list | dict) else _read_literal(value)
+
+
+def _read_value(value: Json) -> Column | Call:
+    if not isinstance(value, dict):
+        return _read_column(value)
+    match value:
+        case {"call": str(name), "arguments": list(parts), "type": str(type_name)}:
+            return Call(name, tuple(map(_read_argument, parts)), type_name)
+        case {"call": str(name), "arguments": list(parts)} if len(value) == 2:
+            return Call(name, tuple(map(_read_argument, parts)))
+    raise InvalidInputError(f"A call in the JSON of a predicate cannot be {value!r}.")
+
+
+def _read_argument(value: Json) -> Operand | Predicate:
+    is_condition = isinstance(value, dict) and "op" in value
+    return from_json(value) if is_condition else _read_operand(value)
 
 
 def _read_column(value: Json) -> Column:

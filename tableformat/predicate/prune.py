@@ -30,6 +30,7 @@ from colonnade.tableformat.predicate.bound import (
     BoundOr,
     BoundPredicate,
     BoundStartsWith,
+    BoundTruth,
     StorageValue,
 )
 from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
@@ -57,6 +58,8 @@ def _may_hold(node: BoundNode, table: BoundsTable) -> Mask:
     match node:
         case BoundConstant(value):
             return np.full(len(table.rows), value is True)
+        case BoundTruth():
+            return np.ones(len(table.rows), dtype=bool)
         case BoundAnd(parts):
             return reduce(np.logical_and, (_may_hold(part, table) for part in parts))
         case BoundOr(parts):

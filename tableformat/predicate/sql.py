@@ -6,52 +6,57 @@ Grammar: docs/predicates.md
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import NameReference, SchemaField, TableSchema
 from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
 from colonnade.tableformat.predicate.expressions import Operand, Predicate
-from colonnade.tableformat.predicate.row_values import RowValue
 
-Where = str | Predicate | ColumnBuilder
-"""The forms of a condition."""
+Parameters = Sequence[Any] | Mapping[str, Any]
+"""The values of the parameters of a text: of each `?` in their order, or of `:name` by its name."""
+
+Where = str | tuple[str, Parameters] | Predicate | ColumnBuilder
+"""The forms of a condition. A text may have parameters, which are given beside it in a tuple."""
 
 
 def parse_predicate(where: Where) -> Predicate:
     """Read a predicate in Spark SQL. A predicate that was built with `col` is returned unchanged.
 
+    A parameter is a value and never SQL, whatever its text is: `("name = ?", ["O'Neil"])`.
     Raises InvalidInputError with one sentence for text that is not a predicate. For SQL that
-    predicates do not support, the sentence names the unsupported part. Costs well under a
+    predicates do not support, the sentence names the unsupported part. Raises it for a parameter
+    without a value, and for a value without a parameter. Costs well under a
     millisecond for a short text, and once in a process about a quarter of a second.
     """
-    if isinstance(where, str):
-        predicate: Predicate = _grammar().read_predicate(where)
-        return predicate
+    match where:
+        case (str() as text, Mapping() | list() | tuple() as parameters):
+            predicate: Predicate = _grammar().read_predicate(text, parameters)
+            return predicate
+        case str():
+            predicate = _grammar().read_predicate(where)
+            return predicate
     built = as_predicate(where)
     if built is None:
-        raise InvalidInputError(f"where must be SQL text or built by col(), not {where!r}.")
+        raise InvalidInputError(
+            "where must be SQL text, a tuple of SQL text and its parameters, or built by col(),"
+            f" not {where!r}."
+        )
     return built
 
 
+def text_of(where: Where) -> str:
+    """Return a condition as SQL text, for people. Raises the errors of `parse_predicate`."""
+    return where if isinstance(where, str) else str(parse_predicate(where))
+
+
 def parse_value(text: str) -> Operand | Predicate:
-    """Read a value in Spark SQL: a column, a literal, or a condition, whose value is boolean.
+    """Read a value in Spark SQL: what a function makes of others, or a condition, which is boolean.
 
     Raises the errors of `parse_predicate`.
     """
     value: Operand | Predicate = _grammar().read_value(text)
-    return value
-
-
-def parse_row_value(text: str, schema: TableSchema, time_zone: str) -> RowValue:
-    """Read an expression of Spark SQL over the columns of a schema with ids.
-
-    Times are taken apart in `time_zone`. Raises InvalidInputError that names the part that only
-    Spark can evaluate, and NotFoundError for an unknown column.
-    """
-    grammar = importlib.import_module("colonnade.tableformat.predicate.grammar.values")
-    value: RowValue = grammar.read_row_value(text, schema, time_zone)
     return value
 
 

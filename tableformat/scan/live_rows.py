@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.view import View
-from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
+from colonnade.tableformat.predicate import BoundPredicate, prune
+from colonnade.tableformat.predicate.evaluate import evaluate_shown
 from colonnade.tableformat.rowset.deleted_rows import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.open_rowsets import OpenedRowSet
@@ -89,7 +90,8 @@ def _live_rows(
     """Drop deleted rows, and rows that do not meet the predicate."""
     mask: pa.BooleanArray | None = None
     if predicate is not None:
-        mask = evaluate(predicate, batch).fill_null(False)
+        shown = None if deleted is None else deleted.keep_mask(first_row, batch.num_rows)
+        mask = evaluate_shown(predicate, batch, shown).fill_null(False)
         if mask.true_count == batch.num_rows:
             mask = None
     if returned is not None and batch.schema.names != returned:

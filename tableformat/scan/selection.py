@@ -25,9 +25,9 @@ from colonnade.tableformat.predicate import (
     Predicate,
     bind,
     complement,
-    evaluate,
     prune,
 )
+from colonnade.tableformat.predicate.evaluate import evaluate_shown
 from colonnade.tableformat.rowset.deleted_rows import read_deleted, read_vector
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
@@ -92,16 +92,25 @@ def _whole(store: ObjectStore, view: View, rowset: LiveRowSet) -> Selection:
 def _matching(
     store: ObjectStore, view: View, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> FrozenBitMap:
+    if predicate.may_fail:
+        # A deleted row must not fail, and is not asked.
+        hidden = deleted_rows(store, view, rowset)
+        return FrozenBitMap(stored_matches(store, view, rowset, predicate, hidden) - hidden)
     found = stored_matches(store, view, rowset, predicate)
     return FrozenBitMap(found - deleted_rows(store, view, rowset))
 
 
 def stored_matches(
-    store: ObjectStore, view: View, rowset: LiveRowSet, predicate: BoundPredicate
+    store: ObjectStore,
+    view: View,
+    rowset: LiveRowSet,
+    predicate: BoundPredicate,
+    hidden: FrozenBitMap | None = None,
 ) -> BitMap:
     """Return the stored rows of a RowSet that meet the predicate, including deleted rows.
 
-    Raises CorruptionError, StoreError.
+    Rows that are `hidden` may be among them, and are never errors. Raises InvalidInputError for a
+    row whose values the predicate cannot compute. Raises CorruptionError, StoreError.
     """
     fields = [field for field in view.columns.fields if field.id in predicate.column_ids]
     found = BitMap()
@@ -111,9 +120,18 @@ def stored_matches(
         pruning_columns=predicate.column_ids,
     )
     for first_row, batch in batches:
-        mask = evaluate(predicate, batch).fill_null(False).to_numpy(zero_copy_only=False)
+        shown = None if hidden is None else _shown(hidden, first_row, batch.num_rows)
+        met = evaluate_shown(predicate, batch, shown).fill_null(False)
+        mask = met.to_numpy(zero_copy_only=False)
         found |= BitMap(first_row + np.flatnonzero(mask))
     return found
+
+
+def _shown(hidden: FrozenBitMap, first_row: int, count: int) -> NDArray[np.bool_]:
+    shown = np.ones(count, np.bool_)
+    inside = BitMap(range(first_row, first_row + count)) & hidden
+    shown[np.asarray(inside.to_array(), np.int64) - first_row] = False
+    return shown
 
 
 def deleted_rows(store: ObjectStore, view: View, rowset: LiveRowSet) -> FrozenBitMap:

@@ -21,7 +21,7 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_rows import are_keys, key_rows
-from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.predicate import Where, parse_predicate, text_of
 from colonnade.tableformat.scan.user_rows import batches_of, held_rows
 from colonnade.tableformat.statements.statement import Statement, shortened
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -63,7 +63,7 @@ def overwrite(
         if parsed is None:
             return overwrites.evaluate_overwrite(log, table, rows, job_id, settings)
         return overwrites.evaluate_overwrite_where(
-            log, table, rows, parsed, job_id, settings, str(where)
+            log, table, rows, parsed, job_id, settings, _text(where)
         )
 
     return evaluate
@@ -159,4 +159,4 @@ def _set_text(values: Mapping[str, Any]) -> str:
 
 def _text(where: Where | None) -> str | None:
     """Return the condition as history shows it."""
-    return where if isinstance(where, str) else None if where is None else str(where)
+    return None if where is None else text_of(where)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.statements import update
     from colonnade.tableformat.statements.columns import computed
     from colonnade.tableformat.statements.columns import fill as fills
+    from colonnade.tableformat.statements.columns.assigned_value import ArrowFunction
     from colonnade.tableformat.table import alteration
     from colonnade.tableformat.write import replaced_columns
 else:
@@ -187,7 +188,7 @@ class ColumnWork:
         self, table: TableState, target: SchemaField, all_columns: Sequence[str]
     ) -> NewValues:
         if callable(self.value):
-            function: computed.ArrowFunction = self.value
+            function: ArrowFunction = self.value
             given = all_columns if self.columns is None else self.columns
             column = computed.by_function(table, target, function, given)
         elif self.columns is not None:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.engines import dataset as datasets
     from colonnade.tableformat.engines import duckdb_query as queries
     from colonnade.tableformat.repair import rowsets as repairs
-    from colonnade.tableformat.statements.columns import computed
+    from colonnade.tableformat.statements.columns.assigned_value import ArrowFunction
     from colonnade.tableformat.table import alteration, change_plan, rows_by_key
     from colonnade.tableformat.table import changes as feed
     from colonnade.tableformat.table.epochs import epoch_range, restore
@@ -80,7 +80,6 @@ else:
     checks = later("colonnade.tableformat.verify.run")
     datasets = later("colonnade.tableformat.engines.dataset")
     queries = later("colonnade.tableformat.engines.duckdb_query")
-    computed = later("colonnade.tableformat.statements.columns.computed")
     verify_job = later("colonnade.tableformat.verify.job")
     compaction = later("colonnade.tableformat.compaction.optimize")
     notebook = later("colonnade.tableformat.table.report.notebook")
@@ -600,7 +599,7 @@ class ArrowTable(TableReads):
         self,
         name: str,
         type: GivenType,
-        value: computed.ArrowFunction | object,
+        value: ArrowFunction | object,
         *,
         columns: Sequence[str] | None = None,
         nullable: bool = True,
@@ -632,7 +631,7 @@ class ArrowTable(TableReads):
     def backfill(
         self,
         name: str,
-        value: computed.ArrowFunction | object,
+        value: ArrowFunction | object,
         where: Where | None = None,
         *,
         columns: Sequence[str] | None = None,

@@ -16,6 +16,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.predicate import BoundPredicate, bind, evaluate, parse_predicate
+from colonnade.tableformat.predicate.values.zones import SESSION
 from colonnade.tableformat.types.compute import pc
 
 _SHOWN = 100
@@ -38,7 +39,15 @@ class BoundConstraint:
         Requires rows that conform to the table's columns, or at least to those of the condition.
         Raises InvalidInputError that names the constraint and the values of one row.
         """
-        row = pc.index(evaluate(self.condition, rows), pa.scalar(False)).as_py()
+        try:
+            met = evaluate(self.condition, rows)
+        except InvalidInputError as error:
+            raise InvalidInputError(
+                f"Constraint {self.constraint.name!r} of table {self.table!r}, CHECK"
+                f" ({self.text}), cannot be computed: {error.message.rstrip('.')}; no row was"
+                " written."
+            ) from error
+        row = pc.index(met, pa.scalar(False)).as_py()
         if row >= 0:
             raise self.violated(rows, row, "no row was written")
 
@@ -111,7 +120,7 @@ def decided_by(
 def _bind(table: str, constraint: CheckConstraint, schema: TableSchema) -> BoundConstraint:
     text = constraint.text(schema)
     try:
-        condition = bind(parse_predicate(text), schema)
+        condition = bind(parse_predicate(text), schema, SESSION)
     except InvalidInputError as error:
         raise InvalidInputError(
             f"Rows cannot be written to table {table!r} without Spark, because only Spark can check"

@@ -15,8 +15,10 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.generated import expression_of, generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, type_text
-from colonnade.tableformat.predicate.row_values import WHOLE, RowValue
-from colonnade.tableformat.predicate.sql import parse_row_value
+from colonnade.tableformat.predicate.bind import bind_value
+from colonnade.tableformat.predicate.sql import parse_value
+from colonnade.tableformat.predicate.values.row_value import RowValue
+from colonnade.tableformat.predicate.values.types import WHOLE
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.value_checks import check_values
@@ -98,13 +100,14 @@ def bind_expression(field: SchemaField, generation: Generation, schema: TableSch
     """Resolve the expression of a generated column.
 
     Raises InvalidInputError for an expression that only Spark can evaluate, or of a type that the
-    column does not hold; NotFoundError for an unknown column.
+    column does not hold, or for an unknown column.
     """
-    value = parse_row_value(expression_of(generation, schema), schema, generation.time_zone)
-    if not _holds(field, value.type):
+    text = expression_of(generation, schema)
+    value = bind_value(parse_value(text), schema, generation.time_zone)
+    if not (isinstance(value.type, str) and _holds(field, value.type)):
         raise InvalidInputError(
-            f"Its type {type_text(field.type)} does not hold all values of type {value.type};"
-            " cast the expression."
+            f"Its type {type_text(field.type)} does not hold all values of type"
+            f" {type_text(value.type)}; cast the expression."
         )
     return value
 

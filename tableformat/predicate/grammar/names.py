@@ -12,7 +12,7 @@ from sqlglot import Token, TokenType, exp
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import NameReference, SchemaField, StructType, TableSchema
-from colonnade.tableformat.predicate.grammar.predicates import (
+from colonnade.tableformat.predicate.grammar.trees import (
     column_path,
     parse_tree,
     reading,

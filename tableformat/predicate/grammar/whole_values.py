@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.tableformat.predicate.grammar.predicates import column_path, parse_tree, reading
+from colonnade.tableformat.predicate.grammar.trees import column_path, parse_tree, reading
 
-_SHAPELESS = (exp.Is, exp.ArraySize)
-"""What looks at a value and at nothing inside it: IS NULL, and size()."""
+_SHAPELESS = ("size", "cardinality", "array_size")
+"""The functions that look at a value and at nothing inside it, as IS NULL does."""
 
 
 def read_whole(text: str, column: SchemaField) -> bool:
@@ -33,7 +33,7 @@ def read_whole(text: str, column: SchemaField) -> bool:
 def _is_whole(node: exp.Expr, inside: tuple[str, ...], column: SchemaField) -> bool:
     """Return whether a nested value is read, from the node of a column outwards."""
     steps: list[str | None] = [*inside]
-    while isinstance(parent := node.parent, exp.Dot | exp.Bracket) and parent.this is node:
+    while (parent := node.parent) is not None and _is_inside(parent, node):
         steps.append(parent.expression.name.casefold() if isinstance(parent, exp.Dot) else None)
         node = parent
     found = column
@@ -42,7 +42,20 @@ def _is_whole(node: exp.Expr, inside: tuple[str, ...], column: SchemaField) -> b
         if child is None:
             return True
         found = child
-    return not isinstance(found.type, str) and not isinstance(node.parent, _SHAPELESS)
+    return not isinstance(found.type, str) and not _is_shapeless(node.parent)
+
+
+def _is_inside(parent: exp.Expr, node: exp.Expr) -> bool:
+    """Return whether a node is a field or an element of another one."""
+    if isinstance(parent, exp.Anonymous):
+        return parent.name.lower() == "element_at" and parent.expressions[0] is node
+    return isinstance(parent, exp.Dot | exp.Bracket) and parent.this is node
+
+
+def _is_shapeless(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Is) or (
+        isinstance(node, exp.Anonymous) and node.name.lower() in _SHAPELESS
+    )
 
 
 def _child(field: SchemaField, name: str | None) -> SchemaField | None:

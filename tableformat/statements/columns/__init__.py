@@ -1,6 +1,7 @@
 """Columns of stored rows that get other values: whole columns are written, and their rows stay.
 
 assignments.py      what an UPDATE sets, bound to a schema and evaluated on rows
+assigned_value.py   computed values as values of the column that they are assigned to
 constant_value.py   a value that a user states, as an exact value of a column
 new_values.py       columns of a RowSet replaced by computed values
 fill.py             a column that gets a value in every row, beside running writers

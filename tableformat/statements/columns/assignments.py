@@ -1,8 +1,8 @@
-"""The values that an update sets: `{"price": 3.5, "note": "NULL", "code": col("old_code")}`.
+"""The values that an update sets: `{"price": "price * 2", "note": "NULL", "code": col("old")}`.
 
-Text is SQL, as wherever Spark users write SET: a column, a literal, or a condition. A text value is
-a literal in quotes, `"'text'"`. Every other Python value means itself.
-Grammar: docs/predicates.md#values
+Text is SQL, as wherever Spark users write SET. A text value is a literal in quotes, `"'text'"`. A
+function computes values of rows. Every other Python value means itself.
+Grammar: docs/expressions.md
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
-from colonnade.tableformat.predicate.bind import resolve
-from colonnade.tableformat.predicate.bound import BoundColumn
+from colonnade.tableformat.predicate import ColumnBuilder, Predicate
+from colonnade.tableformat.predicate.bind import bind_value
 from colonnade.tableformat.predicate.builder import as_column
-from colonnade.tableformat.predicate.expressions import Column
+from colonnade.tableformat.predicate.expressions import Call, Column
 from colonnade.tableformat.predicate.sql import parse_value
+from colonnade.tableformat.predicate.values.row_value import RowValue
+from colonnade.tableformat.statements.columns.assigned_value import assignable, by_function
 from colonnade.tableformat.statements.columns.constant_value import constant_value
 from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
-from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.default_values import default_values
@@ -42,7 +42,7 @@ class ConstantValue:
     scalar: Any
 
 
-Value = BoundColumn | BoundPredicate | ConstantValue
+Value = RowValue | ConstantValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,8 @@ class Assignments:
         """The columns that the new values are computed from."""
         read = set[int]()
         for value in self.values.values():
-            if isinstance(value, BoundColumn):
-                read.add(value.id)
-            elif isinstance(value, BoundPredicate):
-                read |= value.column_ids
+            if isinstance(value, RowValue):
+                read |= value.columns
         for each in self.generations:
             read |= each.value.columns.difference(self.values)
         return frozenset(read)
@@ -122,21 +120,27 @@ def parse_assignments(
     """Parse what an update of the table named `table` sets, by column name.
 
     Raises InvalidInputError when no column is set, when a column is unknown or set twice, and when
-    only a part of a column is set. Raises it for a value of another type, and for SQL that is not a
-    column, a literal or a condition. Raises it for an identity column that users may not set, and
-    for a generated column that only Spark can compute.
+    only a part of a column is set. Raises it for a value of another type, and for SQL that only
+    Spark evaluates. Raises it for an identity column that users may not set, and for a generated
+    column that only Spark can compute.
     """
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")
     values: dict[int, Value] = {}
+    given_by_id: dict[int, object] = {}
     for name, value in given.items():
         field = _target(name, schema)
         if field.id in values:
             raise InvalidInputError(f"Column {field.name!r} is set more than once; set it once.")
         values[field.id] = _parse(value, field, schema)
+        given_by_id[field.id] = value
     parsed = Assignments(schema, values)
     check_settable(parsed.targets.fields)
-    computed = {key: each for key, each in values.items() if not isinstance(each, ConstantValue)}
+    computed = {
+        key: each
+        for key, each in values.items()
+        if isinstance(each, RowValue) and not callable(given_by_id[key])
+    }
     if computed:
         # Computed on no rows, this checks the types alone, whichever rows the update will find.
         read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
@@ -175,8 +179,10 @@ def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
     match parsed:
         case Column((name,)) if name.upper() == "DEFAULT" and not _has(schema, name):
             return ConstantValue(convert(default_values(field, 1), field, field.name)[0])
-        case Column() | Predicate():
+        case Column() | Predicate() | Call():
             return _computed(parsed, field, schema)
+        case _ if callable(parsed):
+            return by_function(parsed, field, schema.fields)
         case _:
             return ConstantValue(constant_value(parsed, field))
 
@@ -192,9 +198,10 @@ def _has(schema: TableSchema, name: str) -> bool:
     return name.casefold() in {each.casefold() for each in schema.names}
 
 
-def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema) -> Value:
+def _computed(value: Column | Predicate | Call, field: SchemaField, schema: TableSchema) -> Value:
     try:
-        return resolve(value, schema) if isinstance(value, Column) else bind(value, schema)
+        bound = bind_value(value, schema)
+        return assignable(bound, field) if isinstance(value, Call) else bound
     except InvalidInputError as error:
         raise _not_set(field, error) from error
 
@@ -206,9 +213,6 @@ def _not_set(field: SchemaField, error: InvalidInputError) -> InvalidInputError:
 
 
 def _evaluate(value: Value, batch: pa.RecordBatch) -> pa.Array:
-    if isinstance(value, BoundPredicate):
-        return evaluate(value, batch)
     if isinstance(value, ConstantValue):
         return pa.repeat(value.scalar, batch.num_rows)
-    array = batch.column(batch.schema.get_field_index(value.path[0]))
-    return pc.struct_field(array, list(value.path[1:])) if len(value.path) > 1 else array
+    return value.compute(batch)

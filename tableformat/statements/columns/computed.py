@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pyarrow as pa
 
 from colonnade.manifests.arrays.hidden_rows import view_of_values
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.columns.text_policy import TextPolicy, text_policy
+from colonnade.manifests.model.columns.text_policy import text_policy
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.view import View
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.selection import select_rows
+from colonnade.tableformat.statements.columns.assigned_value import ArrowFunction, function_values
 from colonnade.tableformat.statements.columns.assignments import parse_assignments
 from colonnade.tableformat.statements.columns.fill import FilledRowSet
 from colonnade.tableformat.statements.columns.new_values import NewValues, assigned
-from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.replaced_columns import WritePlace
-
-ArrowFunction = Callable[[pa.RecordBatch], Any]
-"""Takes rows, and returns one value for each: an Array, a ChunkedArray, or a Scalar for all."""
 
 
 def by_function(
@@ -44,7 +40,7 @@ def by_function(
     def compute(batch: pa.RecordBatch) -> pa.RecordBatch:
         # A batch without columns keeps its number of rows.
         given = batch if batch.schema.names == names else batch.select(names)
-        return _conformed(function(given), batch.num_rows, target, policy)
+        return function_values(function(given), batch.num_rows, target, policy)
 
     return NewValues(TableSchema(fields=(target,)), reads, compute)
 
@@ -56,25 +52,6 @@ def by_value(table: TableState, target: SchemaField, value: object) -> NewValues
     """
     values = parse_assignments({target.name: value}, table.schema, table.name)
     return assigned(values, table.schema)
-
-
-def _conformed(
-    values: object, rows: int, target: SchemaField, policy: TextPolicy
-) -> pa.RecordBatch:
-    if isinstance(values, pa.Scalar):
-        values = pa.repeat(values, rows)
-    if not isinstance(values, pa.Array | pa.ChunkedArray):
-        raise InvalidInputError(
-            f"The function for column {target.name!r} must return a pyarrow Array, ChunkedArray or"
-            f" Scalar, not {type(values).__name__}."
-        )
-    if len(values) != rows:
-        raise InvalidInputError(
-            f"The function for column {target.name!r} returned {len(values)} values for {rows}"
-            " rows; it must return one value for each row."
-        )
-    schema = TableSchema(fields=(target,))
-    return conform(pa.table([values], names=[target.name]), schema, policy)
 
 
 @dataclass(frozen=True, slots=True)

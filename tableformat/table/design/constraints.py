@@ -14,6 +14,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import bind, parse_predicate
 from colonnade.tableformat.predicate.bound import compared_columns
 from colonnade.tableformat.predicate.sql import reads_whole, references
+from colonnade.tableformat.predicate.values.zones import SESSION
 from colonnade.tableformat.types.text_form import is_padded
 
 
@@ -38,7 +39,7 @@ class NewConstraint:
         check_constraint_name(self.name)
         _check_text("condition", self.condition, 65_536)
         try:
-            ids = bind(parse_predicate(self.condition), schema).column_ids
+            ids = bind(parse_predicate(self.condition), schema, SESSION).column_ids
         except InvalidInputError as error:
             if self.columns is None:
                 raise InvalidInputError(

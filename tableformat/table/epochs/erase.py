@@ -40,7 +40,7 @@ from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import erase_tombstones
 from colonnade.tableformat.keys.static_parts import refuse_static
 from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
-from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
+from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate, text_of
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import stored_matches
 from colonnade.tableformat.statements.delete import evaluate_delete
@@ -113,7 +113,7 @@ def erase(
     StoreError.
     """
     predicate = parse_predicate(where)
-    text = str(where)
+    text = text_of(where)
     bound = bind(predicate, table._state.schema)
     refuse_static(table._state, bound.column_ids, "A condition of an erasure cannot name")
 

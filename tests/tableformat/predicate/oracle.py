@@ -117,6 +117,7 @@ class Oracle:
     def operand(self, operand: ex.Operand, row: dict[str, Any]) -> tuple[Any, str]:
         if isinstance(operand, Literal):
             return operand.value, _literal_kind(operand)
+        assert isinstance(operand, ex.Column)
         (name,) = operand.path
         return row[name], _kind(self.types[name])
 

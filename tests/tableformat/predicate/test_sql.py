@@ -21,7 +21,7 @@ from colonnade.tableformat.predicate import (
     to_json,
 )
 from colonnade.tableformat.predicate import expressions as ex
-from colonnade.tableformat.predicate.grammar.predicates import parse_tree
+from colonnade.tableformat.predicate.grammar.trees import parse_tree
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.tableformat.predicate.oracle import DAY, random_predicate, random_value
@@ -75,33 +75,29 @@ def test_a_long_or_is_read_without_nesting() -> None:
         ("a > 3 b", "'b'"),
         ("a > 3; DROP TABLE t", "DROP"),
         ("'open", "open"),
-        ("a + 1 > 3", "a + 1"),
-        ("upper(s) = 'A'", "UPPER(s)"),
-        ("CAST(a AS INT) = 1", "CAST(a AS INT)"),
+        ("a & 1 > 3", "a & 1"),
+        ("md5(s) = 'A'", "MD5(s)"),
+        ("CAST(a AS MAP<INT, INT>) = 1", "MAP"),
         ("a IN (SELECT 1)", "SELECT 1"),
         ("a IN ()", "a IN ()"),
         ("a = (SELECT 1)", "SELECT 1"),
         ("s LIKE ANY ('a')", "LIKE ANY"),
         ("s RLIKE 'a'", "RLIKE"),
         ("s LIKE t", "s LIKE t"),
-        ("m['k'] = 1", "m['k']"),
         ("a BETWEEN SYMMETRIC 2 AND 1", "BETWEEN"),
-        ("(a = 1) = TRUE", "a = 1"),
-        ("CASE WHEN a THEN b END", "CASE"),
+        ("case(a, b)", "case"),
         ("a = ?", "?"),
         ("s = 'a' 'b'", "side by side"),
         ("s = +'5'", "+ before a text"),
         ("a = 1 {# AND b = 2 #}", "not comments"),
-        ("s = concat('a', t)", "CONCAT"),
-        ("s = 'a''b' OR s = concat('a', 'b')", "CONCAT"),
-        ("s LIKE concat('a', t)", "CONCAT"),
-        ("s = -CAST(5 AS STRING)", "-CAST"),
+        ("s = reverse(t)", "REVERSE"),
+        ("s = 'a''b' OR s = reverse('a')", "REVERSE"),
+        ("s LIKE concat('a', t)", "LIKE"),
         ("a = 1; a = 2", "semicolon"),
         ("a = 9223372036854775808L", "9223372036854775808"),
         ("a = CAST('x' AS INT)", "'x'"),
         ("a = CAST(1 AS DATE)", "date"),
         ("a = CAST(12.5 AS DECIMAL(2,1))", "decimal(2,1)"),
-        ("d = -DATE '2024-01-01'", "-CAST"),
         ("d = DATE '2023-02-29'", "2023-02-29"),
         ("d = DATE 'soon'", "soon"),
         ("t = TIMESTAMP '2024-01-01 25:00:00'", "25:00:00"),
@@ -218,6 +214,7 @@ def same_types(left: ex.Operand, right: ex.Operand) -> bool:
     """DuckDB rounds decimals and large integers in other ways where doubles take part."""
     kinds = set()
     for each in (left, right):
+        assert not isinstance(each, ex.Call)
         if isinstance(each, Literal):
             kinds.add("double" if each.kind is Kind.DOUBLE else "exact")
         else:
@@ -254,6 +251,7 @@ def sql(node: Predicate) -> str:
 def operand_sql(operand: ex.Operand) -> str:
     if isinstance(operand, ex.Column):
         return str(operand)
+    assert isinstance(operand, Literal)
     value: Any = operand.value
     match operand.kind:
         case Kind.STRING:
@@ -274,3 +272,31 @@ def test_a_text_is_one_expression() -> None:
     assert parse_tree("a + 1").sql("spark") == "a + 1"
     with pytest.raises(InvalidInputError, match="more than one statement"):
         parse_tree("a; b")
+
+
+def test_parameters_are_values_by_their_order_or_by_their_names() -> None:
+    by_order = parse_predicate(("s = ? AND a IN (?, 7) AND d > ?", ["O'Neil -- x", 1, None]))
+    assert str(by_order) == "(s = 'O\\'Neil -- x') AND (a IN (1, 7)) AND (d > NULL)"
+    by_name = parse_predicate(("a > :low AND (a < :high OR s = :low)", {"low": 1, "high": 2.5}))
+    assert str(by_name) == "(a > 1) AND ((a < 2.5D) OR (s = 1))"
+    assert parse_predicate(("lower(s) = concat(?, 'b')", ["a"])) == parse_predicate(
+        "lower(s) = concat('a', 'b')"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "named"),
+    [
+        ("a = ?", "number 1 of 'a = \\?' has no value"),
+        (("a = ? OR a = ?", [1]), "number 2 of"),
+        (("a = :x", {"y": 1}), "'x' of"),
+        (("a = ?", [1, 2]), "number 2, which 'a = \\?' does not have"),
+        (("a = 1", {"x": 1}), "'x', which 'a = 1' does not have"),
+        (("a = ?", [[1]]), "cannot compare with"),
+        (("a = ?", 1), "where must be"),
+        (("a = ?",), "where must be"),
+    ],
+)
+def test_each_parameter_has_one_value(where: Any, named: str) -> None:
+    with pytest.raises(InvalidInputError, match=named):
+        parse_predicate(where)

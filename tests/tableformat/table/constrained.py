@@ -48,7 +48,7 @@ def contents(table: ArrowTable, **state: Any) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: each["key"])
 
 
-def only_spark(table: ArrowTable, sql: str = "length(note) < 9", *columns: int) -> None:
+def only_spark(table: ArrowTable, sql: str = "octet_length(note) < 9", *columns: int) -> None:
     """Add a constraint as a statement of Spark does, whose condition only Spark can evaluate."""
     constraint = CheckConstraint(name="spark", sql=sql, columns=columns or (4,))
     table._log.commit(

@@ -85,7 +85,7 @@ def test_the_error_cuts_long_values_and_shows_dates_beyond_those_of_python() -> 
 
 
 def test_a_condition_that_only_spark_can_evaluate_is_refused_before_the_first_row() -> None:
-    rule = constraint("length(name) < 5", 3)
+    rule = constraint("octet_length(name) < 5", 3)
     assert not can_evaluate([rule], SCHEMA)
     assert can_evaluate([constraint("a > 0", 1)], SCHEMA)
     with pytest.raises(InvalidInputError, match="only Spark can check its constraint 'rule'"):

@@ -25,7 +25,7 @@ STATEMENTS = (
     f"CREATE TABLE {TABLE} (id BIGINT, n INT, name STRING,"
     " CONSTRAINT positive CHECK (n > 0)) USING colonnade",
     f"INSERT INTO {TABLE} VALUES (1, 1, 'one'), (2, NULL, 'two'), (3, 30, NULL)",
-    f"ALTER TABLE {TABLE} ADD CONSTRAINT short CHECK (length(name) < 9)",
+    f"ALTER TABLE {TABLE} ADD CONSTRAINT short CHECK (octet_length(name) < 9)",
 )
 
 
@@ -238,13 +238,13 @@ def test_a_fill_meets_a_constraint_that_was_added_meanwhile(spark: SparkShell) -
 def test_a_constraint_is_shown(spark: SparkShell) -> None:
     shown = spark.sql(f"SHOW CREATE TABLE {TABLE}")[0][0]
     assert "CONSTRAINT positive CHECK (n > 0)" in shown
-    assert "CONSTRAINT short CHECK (length(name) < 9)" in shown
+    assert "CONSTRAINT short CHECK (octet_length(name) < 9)" in shown
     described = spark.sql(f"DESCRIBE TABLE EXTENDED {TABLE}")
     assert any(row[0] == "positive" and "n > 0" in row[1] for row in described)
     [detail] = spark.run(
         f"colonnade.Table.forPath(spark, '{path(spark)}').detail().select('constraints')"
     )
-    assert detail[0] == {"positive": "n > 0", "short": "length(name) < 9"}
+    assert detail[0] == {"positive": "n > 0", "short": "octet_length(name) < 9"}
     spark.sql(f"DROP TABLE {TABLE}")
     spark.sql(shown)
     assert colonnade.open(path(spark)).constraints == detail[0]

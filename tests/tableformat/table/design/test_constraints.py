@@ -92,7 +92,8 @@ def test_every_road_without_spark_refuses_what_only_spark_can_check(
 ) -> None:
     only_spark(table)
     before = contents(table)
-    with pytest.raises(InvalidInputError, match=r"'spark', CHECK \(length\(note\) < 9\); write"):
+    text = r"'spark', CHECK \(octet_length\(note\) < 9\); write"
+    with pytest.raises(InvalidInputError, match=text):
         ROADS[road](table, row(1))
     assert contents(table) == before
 
@@ -136,7 +137,7 @@ def test_a_dropped_table_comes_back_with_its_constraints(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "condition", "text"),
     [
-        ("c", "length(note) < 3", "'c'.*cannot be added without Spark: .*LENGTH"),
+        ("c", "octet_length(note) < 3", "'c'.*cannot be added without Spark: .*OCTET"),
         ("c", "z > 0", "'c'.* Column 'z' does not exist"),
         ("c", "a", "'c'.*"),
         ("c", "a > ", "'c'.* is not SQL from"),

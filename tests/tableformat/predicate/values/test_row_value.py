@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade import InvalidInputError, NotFoundError, SchemaField, StructType, TableSchema
-from colonnade.tableformat.predicate.sql import parse_row_value
+from colonnade import InvalidInputError, SchemaField, StructType, TableSchema
+from colonnade.tableformat.predicate.bind import bind_value
+from colonnade.tableformat.predicate.sql import parse_value
+from colonnade.tableformat.predicate.values.row_value import RowValue
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 TYPES = {
@@ -31,6 +33,10 @@ SCHEMA = TableSchema(
         SchemaField(id=20, name="s", type=StructType(fields=(SchemaField(name="x", type="int"),))),
     )
 )
+
+
+def parse_row_value(sql: str, schema: TableSchema, zone: str) -> RowValue:
+    return bind_value(parse_value(sql), schema, zone)
 
 
 def compute(sql: str, zone: str = "UTC", /, **row: Any) -> Any:
@@ -110,18 +116,13 @@ def test_text_is_made_of_whole_numbers() -> None:
         ("year(t)", "year of string"),
         ("hour(d)", "hour of date"),
         ("t + 1", "on string"),
-        ("i / 2", "it holds"),
-        ("CAST(t AS INT)", "CAST of string to int"),
-        ("TRY_CAST(i AS TINYINT)", "it holds"),
-        ("to_date(t, 'yyyy')", "in a format"),
-        ("s.x", "field 's.x'"),
-        ("s", "column 's' is struct"),
-        ("i = 1", "it holds"),
-        ("99999999999999999999", "too large"),
-        ("'text'", "it holds"),
+        ("i & 2", "cannot contain"),
+        ("CAST(ts AS INT)", "CAST of timestamp to int"),
+        ("TRY_CAST(i AS TINYINT)", "cannot contain"),
+        ("to_date(t, 'yyyy')", "takes 1 argument"),
         ("i i", "not SQL"),
         ("", "empty"),
-        ("(SELECT 1)", "it holds"),
+        ("(SELECT 1)", "cannot contain"),
     ],
 )
 def test_an_expression_that_only_spark_evaluates_is_named(sql: str, text: str) -> None:
@@ -130,7 +131,7 @@ def test_an_expression_that_only_spark_evaluates_is_named(sql: str, text: str) -
 
 
 def test_an_unknown_column_and_an_unknown_zone_are_named() -> None:
-    with pytest.raises(NotFoundError, match="'missing'"):
+    with pytest.raises(InvalidInputError, match="'missing'"):
         parse_row_value("missing + 1", SCHEMA, "UTC")
     with pytest.raises(InvalidInputError, match="'Mars/Olympus'"):
         parse_row_value("year(ts)", SCHEMA, "Mars/Olympus")
