@@ -3,6 +3,7 @@
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
     append.py      rows that a statement adds, written beside their static values
     delete.py  update.py  overwrite.py
+    merge.py  merge_clauses.py    a source merged by clauses
     ranges.py      ranges of rows, deleted without being read
     expire.py      rows that have expired, deleted after their grace
     columns/       columns of stored rows that get other values

@@ -29,8 +29,9 @@ from colonnade.tableformat.write.settings import WriteSettings, check_settings
 
 if TYPE_CHECKING:
     from colonnade.tableformat.statements import delete as deletes
+    from colonnade.tableformat.statements import merge as merges
+    from colonnade.tableformat.statements import merge_clauses, ranges
     from colonnade.tableformat.statements import overwrite as overwrites
-    from colonnade.tableformat.statements import ranges
     from colonnade.tableformat.statements import update as updates
     from colonnade.tableformat.statements.columns import assignments
     from colonnade.tableformat.statements.keyed import delete_keys as deleted_keys
@@ -41,6 +42,7 @@ else:
     deletes = later("colonnade.tableformat.statements.delete")
     deleted_keys = later("colonnade.tableformat.statements.keyed.delete_keys")
     incoming = later("colonnade.tableformat.statements.keyed.incoming")
+    merges = later("colonnade.tableformat.statements.merge")
     overwrites = later("colonnade.tableformat.statements.overwrite")
     ranges = later("colonnade.tableformat.statements.ranges")
     updates = later("colonnade.tableformat.statements.update")
@@ -144,6 +146,27 @@ def delete_keys(columns: TableSchema, data: Any) -> Evaluate:
     def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
         found = key_rows(data, table) if rows is None else rows
         return deleted_keys.evaluate_delete_keys(log, table, found, job_id)
+
+    return evaluate
+
+
+def merge(
+    columns: TableSchema,
+    data: Any,
+    on: str | Sequence[str] | Mapping[str, str],
+    clauses: Sequence[merge_clauses.MergeClause],
+    names: tuple[str, str],
+    settings: WriteSettings | None,
+) -> Evaluate:
+    """Merge rows by clauses. Holds the rows, as `upsert` does."""
+    check_settings(settings, None, may_expire=False)
+    if not isinstance(on, Mapping):
+        on = {each: each for each in ((on,) if isinstance(on, str) else on)}
+    held = held_rows(data, arrow_schema(columns))
+    source = merges.MergeSource(held, dict(on), names)
+
+    def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
+        return merges.evaluate_merge(log, table, source, clauses, job_id, settings)
 
     return evaluate
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.engines import dataset as datasets
     from colonnade.tableformat.engines import duckdb_query as queries
     from colonnade.tableformat.repair import rowsets as repairs
+    from colonnade.tableformat.statements import merge_clauses
     from colonnade.tableformat.statements.columns.assigned_value import ArrowFunction
     from colonnade.tableformat.table import alteration, change_plan, rows_by_key
     from colonnade.tableformat.table import changes as feed
@@ -82,6 +83,7 @@ else:
     queries = later("colonnade.tableformat.engines.duckdb_query")
     verify_job = later("colonnade.tableformat.verify.job")
     compaction = later("colonnade.tableformat.compaction.optimize")
+    merge_clauses = later("colonnade.tableformat.statements.merge_clauses")
     notebook = later("colonnade.tableformat.table.report.notebook")
     repairs = later("colonnade.tableformat.repair.rowsets")
     reports = later("colonnade.tableformat.table.report.report")
@@ -578,6 +580,40 @@ class ArrowTable(TableReads):
             self._columns, data, on, settings, ignore_unknown_columns=ignore_unknown_columns
         )
         return self._run(evaluate, commit)
+
+    def merge(
+        self,
+        source: Any,
+        on: str | Sequence[str] | Mapping[str, str],
+        *,
+        source_alias: str = "source",
+        target_alias: str = "target",
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> merge_clauses.Merge:
+        """Begin a MERGE of rows into the table, whose clauses say what becomes of rows.
+
+        `source` is anything that `append` takes; `execute` reads it, and holds it in memory. `on`
+        names the columns by which rows match, or is a dict from columns of the table to those of
+        the source; a key with a NULL matches nothing. Add clauses to the result, and call its
+        `execute`:
+
+            merge = table.merge(rows, on="id").when_matched_update_all()
+            merge.when_not_matched_insert_all().execute()
+
+        Clauses call the columns of both `source.v` and `target.v`, or by the aliases. Reads the key
+        columns where bounds allow one of the keys, then the rows that match, about a block at a
+        time. Clauses for rows that do not match by source read all rows. The errors are those of
+        `Merge.execute`.
+        """
+
+        def run(clauses: tuple[merge_clauses.MergeClause, ...]) -> RowCounts:
+            check_settings(None, commit)
+            names = (target_alias, source_alias)
+            evaluate = evaluators.merge(self._columns, source, on, clauses, names, settings)
+            return self._run(evaluate, commit)
+
+        return merge_clauses.Merge(run)
 
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys in `data`.

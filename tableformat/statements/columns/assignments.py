@@ -89,7 +89,7 @@ class Assignments:
         that names the column for a value that it cannot hold.
         """
         columns = [
-            _evaluate(self.values[field.id], batch)
+            evaluated(self.values[field.id], batch)
             if field.id in self.values
             else pa.nulls(batch.num_rows)
             if field.generated is not None
@@ -104,7 +104,7 @@ class Assignments:
         Raises the errors of `apply`.
         """
         targets = self.targets
-        columns = [_evaluate(self.values[field.id], batch) for field in targets.fields]
+        columns = [evaluated(self.values[field.id], batch) for field in targets.fields]
         rows = conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)
         kept = {each for g in self.generations for each in g.value.columns.difference(self.values)}
         for field in self.schema.fields:
@@ -129,10 +129,10 @@ def parse_assignments(
     values: dict[int, Value] = {}
     given_by_id: dict[int, object] = {}
     for name, value in given.items():
-        field = _target(name, schema)
+        field = assigned_field(name, schema)
         if field.id in values:
             raise InvalidInputError(f"Column {field.name!r} is set more than once; set it once.")
-        values[field.id] = _parse(value, field, schema)
+        values[field.id] = assigned_value(value, field, schema)
         given_by_id[field.id] = value
     parsed = Assignments(schema, values)
     check_settable(parsed.targets.fields)
@@ -159,7 +159,8 @@ def _null(field: SchemaField) -> ConstantValue:
     return ConstantValue(pa.scalar(None, arrow_type(field)))
 
 
-def _target(name: str, schema: TableSchema) -> SchemaField:
+def assigned_field(name: str, schema: TableSchema) -> SchemaField:
+    """Return the column to set. Raises InvalidInputError for an unknown one."""
     if not isinstance(name, str):
         raise InvalidInputError(f"The column to set is given by its name, not as {name!r}.")
     try:
@@ -170,7 +171,11 @@ def _target(name: str, schema: TableSchema) -> SchemaField:
         ) from error
 
 
-def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
+def assigned_value(value: object, field: SchemaField, schema: TableSchema) -> Value:
+    """Return a value that a column gets, which is computed from rows of a schema.
+
+    Raises InvalidInputError that names the column.
+    """
     parsed: object = value
     if isinstance(value, str):
         parsed = _read(value, field)
@@ -212,7 +217,8 @@ def _not_set(field: SchemaField, error: InvalidInputError) -> InvalidInputError:
     )
 
 
-def _evaluate(value: Value, batch: pa.RecordBatch) -> pa.Array:
+def evaluated(value: Value, batch: pa.RecordBatch) -> pa.Array:
+    """Return a value for each row of a batch."""
     if isinstance(value, ConstantValue):
         return pa.repeat(value.scalar, batch.num_rows)
     return value.compute(batch)

@@ -43,7 +43,7 @@ from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.reads import TableReads
 from colonnade.tableformat.scan.user_rows import batches_of
-from colonnade.tableformat.statements import evaluators
+from colonnade.tableformat.statements import evaluators, merge_clauses
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.change import complete_in_transaction
 from colonnade.tableformat.statements.commit import Reported
@@ -497,6 +497,26 @@ class ArrowTransactionTable(TableReads):
             self._columns, data, on, settings, ignore_unknown_columns=ignore_unknown_columns
         )
         return self._run(evaluate, commit)
+
+    def merge(
+        self,
+        source: Any,
+        on: str | Sequence[str] | Mapping[str, str],
+        *,
+        source_alias: str = "source",
+        target_alias: str = "target",
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> merge_clauses.Merge:
+        """Begin a MERGE of rows into the table; see `ArrowTable.merge`."""
+        _refuse(commit)
+
+        def run(clauses: tuple[merge_clauses.MergeClause, ...]) -> RowCounts:
+            names = (target_alias, source_alias)
+            evaluate = evaluators.merge(self._columns, source, on, clauses, names, settings)
+            return self._run(evaluate, commit)
+
+        return merge_clauses.Merge(run)
 
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys; see `ArrowTable.delete_keys`."""
