@@ -47,7 +47,7 @@ PASSING = {
 
 FAILING = {
     "test_addFeatureSupport": "no attribute 'addFeatureSupport'",
-    "test_cdc": "Spark does not read the change feed",
+    "test_cdc": "use the option readChangeFeed",
     "test_convertToDelta": "no attribute 'convertToDelta'",
     "test_create_table_geo_types": "which Colonnade cannot store",
     "test_delta_table_builder_with_bad_args": "InvalidInputError not raised",
