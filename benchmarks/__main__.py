@@ -18,6 +18,7 @@ FOLDERS = {
         "alterations": "changes of columns without Spark, and reads of the evolved table",
         "lifetimes": "ranges deleted unread, and rows that expire, without Spark",
         "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
+        "engine_filters": "filters by DuckDB and Polars beside Parquet, and delta-rs and Lance",
         "compaction": "compaction beside writing the same rows at once, with and without Spark",
     },
     "log": {
