@@ -225,7 +225,7 @@ class Scan(ArrowRows):
         """
         return frames.lazy_frame_of(self) if lazy else super().to_polars()
 
-    def dataset(self) -> datasets.ScanDataset:
+    def dataset(self) -> Any:
         """Return the scan as a `pyarrow.dataset.Dataset`, which DuckDB and others filter as theirs.
 
         A scan with a limit chooses among its first rows.

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.later import later
 from colonnade.manifests.model.schema import TableSchema, type_text
 from colonnade.tableformat.predicate import Where
 from colonnade.tableformat.scan.arrow_scan import Scan, row_number
-
-if TYPE_CHECKING:
-    from colonnade.tableformat.engines import dataset as datasets
-else:
-    datasets = later("colonnade.tableformat.engines.dataset")
 
 
 class TableReads(ABC):
@@ -87,9 +81,7 @@ class TableReads(ABC):
         """Read rows into an Arrow table: `scan(columns, where).to_arrow()`."""
         return self.scan(columns, where).to_arrow()
 
-    def dataset(
-        self, columns: Sequence[str] | None = None, where: Where | None = None
-    ) -> datasets.ScanDataset:
+    def dataset(self, columns: Sequence[str] | None = None, where: Where | None = None) -> Any:
         """Plan to read rows as a `pyarrow.dataset.Dataset`: `scan(columns, where).dataset()`."""
         return self.scan(columns, where).dataset()
 

@@ -247,7 +247,9 @@ class ArrowDatabase:
 
         def dataset_of(name: str) -> datasets.ScanDataset:
             table = ArrowTable(self._locate(name, then).follow(then), self._log, head)
-            return table.dataset(epoch=then.epoch, seen_at=None if pinned else "now")
+            seen_at = None if pinned else "now"
+            data: datasets.ScanDataset = table.dataset(epoch=then.epoch, seen_at=seen_at)
+            return data
 
         return queries.query(query, parameters, list(then.own_names().values()), dataset_of)
 

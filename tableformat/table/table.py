@@ -61,7 +61,6 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.compaction import optimize as compaction
-    from colonnade.tableformat.engines import dataset as datasets
     from colonnade.tableformat.engines import duckdb_query as queries
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.statements import merge_clauses
@@ -79,7 +78,6 @@ else:
     feed = later("colonnade.tableformat.table.changes")
     epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     checks = later("colonnade.tableformat.verify.run")
-    datasets = later("colonnade.tableformat.engines.dataset")
     queries = later("colonnade.tableformat.engines.duckdb_query")
     verify_job = later("colonnade.tableformat.verify.job")
     compaction = later("colonnade.tableformat.compaction.optimize")
@@ -304,7 +302,7 @@ class ArrowTable(TableReads):
         tag: str | None = None,
         schema_epoch: int | None = None,
         seen_at: datetime | str | None = None,
-    ) -> datasets.ScanDataset:
+    ) -> Any:
         """Plan a scan as a `pyarrow.dataset.Dataset`: `scan(columns, where, …).dataset()`.
 
         DuckDB, Polars, DataFusion and Ibis read it, and hand it the columns and the filter of a
