@@ -150,7 +150,7 @@ FORMS = {
     ),
     "date": (
         "date_add(D, {j|30|-1})",
-        "date_sub(D, {j|i})",
+        "date_sub(D, {j|31})",
         "(D + INTERVAL '{-40|3|400}' DAY)",
         "(D - INTERVAL '{1|14}' MONTH)",
         "(D + {j|3})",

@@ -51,6 +51,8 @@ def is_condition(node: exp.Expr) -> bool:
 
 def is_typed(node: exp.Expr) -> bool:
     """Return whether a literal states its type, which decides the type of a result."""
+    if isinstance(node, exp.Neg):
+        node = node.this
     if isinstance(node, exp.Interval):
         return _counts_days(node)
     return isinstance(node, exp.Cast) or cast_by_name(node) is not None
@@ -61,6 +63,8 @@ def read_call(node: exp.Expr, read: Read, literal: Callable[[exp.Expr], Literal 
     match node:
         case exp.Anonymous():
             return _function(node, read)
+        case exp.Neg() if isinstance(node.this, exp.Cast) and (value := literal(node)) is not None:
+            return Call("cast", (value,), type_name(node.this))
         case exp.Neg():
             return Call("negative", (read(node.this),))
         case exp.Cast():

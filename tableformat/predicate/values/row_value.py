@@ -134,6 +134,8 @@ def scalar_of(literal: Literal, data_type: str) -> pa.Scalar:
     value = literal.value
     if pa.types.is_decimal(target):
         return pa.scalar(Decimal(value) if isinstance(value, int) else value, target)
+    if pa.types.is_integer(target):
+        return pa.scalar(value, target)
     whole = pa.int32() if target.bit_width == 32 else pa.int64()
     return pa.array([value], whole).view(target)[0]
 

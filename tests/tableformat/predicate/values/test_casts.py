@@ -43,6 +43,10 @@ def test_numbers_are_cut_or_rounded_as_spark_does() -> None:
 def test_text_is_read_once_for_each_value() -> None:
     assert cast_values("string", "int", " 7 ", None, " 7 ") == [7, None, 7]
     assert cast_values("string", "boolean", "TRUE") == [True]
+    for whole in ("byte", "short", "int", "long"):
+        assert cast_values("string", whole, "-7") == [-7]
+    assert cast_values("string", "decimal(4,1)", "7") == [Decimal("7.0")]
+    assert cast_values("string", "float", "0.5") == [0.5]
     with pytest.raises(InvalidInputError, match="'x' is not a valid int"):
         cast_values("string", "int", "7", "x")
 

@@ -77,6 +77,8 @@ EXAMPLES: list[tuple[str, Any, str]] = [
     ("i + 1", -6, "int"),
     ("b + 1L", 101, "long"),
     ("b - i", 107, "int"),
+    ("b + -1L", 99, "long"),
+    ("-9223372036854775808L - i", 7 - 2**63, "long"),
     ("i * 2.50", Decimal("-17.50"), "decimal(14,2)"),
     ("p * 2", Decimal("24.70"), "decimal(11,2)"),
     ("p + q", Decimal("13.8500000000"), "decimal(38,9)"),
