@@ -23,6 +23,8 @@ LAYOUTS = {
     ".partitionBy('q').bucketBy(4, 'id').sortBy('p', 'id')": (("q", "bucket(4, id)"), ("p", "id")),
 }
 """Methods of the writer, and the partitions and the sort key that they ask for."""
+CALLS = [each for each in product(WAYS, LAYOUTS) if each[0] != "save" or ".buc" not in each[1]]
+"""Each way with the methods that Spark allows: it refuses buckets at a path itself."""
 OPTIONS = {
     "": "",
     "overwriteSchema": ".option('overwriteSchema', True)",
@@ -61,21 +63,17 @@ def found(path: Path) -> tuple[list[int], Layout]:
     return sorted(ids), (opened.partitioning, key)
 
 
-def layouts(way: str) -> dict[str, Layout]:
-    """The methods that Spark allows: it refuses buckets at a path itself."""
-    return {calls: layout for calls, layout in LAYOUTS.items() if ".buc" not in calls or way[4:]}
-
-
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("option", OPTIONS.values())
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "calls"), CALLS)
 def test_every_first_write_makes_the_table_that_it_describes(
-    spark: SparkShell, way: str, mode: str
+    spark: SparkShell, way: str, calls: str, mode: str, option: str
 ) -> None:
-    for (calls, layout), option in product(layouts(way).items(), OPTIONS.values()):
-        path = table(spark)
-        spark.run(written(path, way, mode, calls + option))
-        assert found(path) == ([1], layout), calls + option
-        assert len(colonnade.open(path).history()) == 1
+    path = table(spark)
+    spark.run(written(path, way, mode, calls + option))
+    assert found(path) == ([1], LAYOUTS[calls])
+    assert len(colonnade.open(path).history()) == 1
 
 
 def outcome(mode: str, option: str, layout: Layout, old: Layout) -> tuple[list[int], Layout] | None:
@@ -96,32 +94,35 @@ def outcome(mode: str, option: str, layout: Layout, old: Layout) -> tuple[list[i
 
 
 @pytest.mark.matrix
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "calls"), CALLS)
+@pytest.mark.parametrize("before", ["", ".partitionBy('p')", ".clusterBy('id')"])
 def test_every_later_write_changes_the_table_as_it_says_or_is_refused(
-    spark: SparkShell, way: str, mode: str
+    spark: SparkShell, before: str, way: str, calls: str, mode: str, option: str
 ) -> None:
-    every = layouts(way)
-    for before, (calls, layout), option in product(
-        ("", ".partitionBy('p')", ".clusterBy('id')"), every.items(), OPTIONS
-    ):
-        path, expected = table(spark), outcome(mode, option, layout, every[before])
-        spark.run(written(path, "save", "error", before, OLD))
-        code = written(path, way, mode, calls + OPTIONS[option])
-        if expected is None:
-            spark.refused_run(code)
-        else:
-            spark.run(code)
-        assert found(path) == (expected or ([0], every[before])), (before, calls, option)
+    path, old = table(spark), LAYOUTS[before]
+    expected = outcome(mode, option, LAYOUTS[calls], old)
+    spark.run(written(path, "save", "error", before, OLD))
+    code = written(path, way, mode, calls + OPTIONS[option])
+    if expected is None:
+        spark.refused_run(code)
+    else:
+        spark.run(code)
+    assert found(path) == (expected or ([0], old))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_same_job_writes_again_and_again(spark: SparkShell, way: str) -> None:
-    for (calls, layout), mode in product(layouts(way).items(), ("append", "overwrite")):
-        path = table(spark)
-        for turn in range(1, 4):
-            spark.run(written(path, way, mode, calls))
-            assert found(path) == ([1] * (turn if mode == "append" else 1), layout), calls
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+@pytest.mark.parametrize(("way", "calls"), CALLS)
+def test_the_same_job_writes_again_and_again(
+    spark: SparkShell, way: str, calls: str, mode: str
+) -> None:
+    path = table(spark)
+    for turn in range(1, 4):
+        spark.run(written(path, way, mode, calls))
+        assert found(path) == ([1] * (turn if mode == "append" else 1), LAYOUTS[calls])
 
 
 @pytest.mark.parametrize("way", WAYS)
