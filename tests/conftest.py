@@ -6,6 +6,7 @@ import gc
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from tests.setup.gcs import FakeGcs
 from tests.setup.hdfs import Hdfs
 from tests.setup.minio import Minio
 from tests.setup.sampling import left_by_sample, left_by_share, mark_sampled
-from tests.setup.sharing import Sharing, make_way, turn
+from tests.setup.sharing import ROOT, Sharing, files_with_jvm, make_way, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
 settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=QUICK)
@@ -35,7 +36,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add = parser.addoption
     add("--first-cases", action="store_true", help="run only the first case of each test")
     add("--sample", type=int, metavar="SEED", help="of slow cases, run those that SEED chooses")
-    add("--one-in", type=int, metavar="N", help="run one in N tests, as --sample chooses")
+    add("--one-in", type=int, metavar="N", help="run one in N files with a JVM, as SEED chooses")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files that the sample does not have, before they are imported."""
+    seed, share = config.getoption("sample") or 0, config.getoption("one_in")
+    left = share is not None and collection_path in _left_files(seed, share)
+    return True if left else None  # None: others decide
+
+
+@cache
+def _left_files(seed: int, share: int) -> set[Path]:
+    return {ROOT / each for each in left_by_share(files_with_jvm(), seed, share)}
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -45,9 +58,7 @@ def pytest_collection_modifyitems(
     mark_sampled(items)
     yield  # options such as `-m` leave tests out
     items.sort(key=turn)
-    seed, share = config.getoption("sample"), config.getoption("one_in")
-    if share is not None:
-        _leave_out(config, items, left_by_share(items, seed or 0, share))
+    seed = config.getoption("sample")
     if seed is not None:
         _leave_out(config, items, left_by_sample(items, seed))
     if config.getoption("first_cases"):

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from tests.setup.sampling import CASES, left_by_sample, left_by_share, mark_sampled
+from tests.setup.sharing import files_with_jvm
 
 
 def items_of(**counts: int) -> list[pytest.Item]:
@@ -15,7 +16,7 @@ def items_of(**counts: int) -> list[pytest.Item]:
     found = []
     for test, count in counts.items():
         for case in range(count):
-            marks = {"spark": pytest.mark.spark.mark}
+            marks: dict[str, object] = {"spark": True}
             item = SimpleNamespace(
                 nodeid=f"tests/test_sampling.py::{test}[{case}]",
                 get_closest_marker=marks.get,
@@ -44,17 +45,28 @@ def test_cases_of_which_others_are_left_out_already_all_run() -> None:
     assert not left_by_sample(left, 1)
 
 
-def test_each_case_and_each_test_is_in_some_sample() -> None:
+def test_each_case_is_in_some_sample() -> None:
     items = items_of(many=20)
     assert set.union(*(names(items) - names(left_by_sample(items, n)) for n in range(99))) == names(
         items
     )
-    tests = items_of(**{f"test_{number}": 2 for number in range(10)})
-    shares = [names(tests) - names(left_by_share(tests, seed, 3)) for seed in range(50)]
-    assert {len(each) for each in shares} == {8}  # four tests, whole
-    assert set.union(*shares) == names(tests)
 
 
-def test_a_long_run_has_all_cases_of_which_a_push_runs_a_sample() -> None:
-    marked = [item for item in items_of(many=20, few=CASES) if item.get_closest_marker("sampled")]
-    assert len(marked) == 20
+def test_a_share_has_one_of_the_files_beside_each_other_and_each_file_in_some_run() -> None:
+    files = [f"test_{number}.py" for number in range(9)]
+    shares = [set(files) - left_by_share(files, seed, 3) for seed in range(50)]
+    for share in shares:
+        assert [sum(each in share for each in files[at : at + 3]) for at in (0, 3, 6)] == [1, 1, 1]
+    assert set.union(*shares) == set(files)
+
+
+def test_every_test_with_a_jvm_is_in_a_file_of_which_a_push_draws() -> None:
+    assert "tests/spark_ext/java/catalog/test_catalog.py" in files_with_jvm()  # Spark with the jar
+    assert "tests/spark_ext/test_session.py" in files_with_jvm()  # the shared session of Python
+    assert "tests/spark_ext/java/read/test_damage.py" in files_with_jvm()  # the reader alone
+    assert "tests/spark_ext/test_clusters.py" in files_with_jvm()  # a Spark of its own
+    assert "tests/simulation/test_simulation.py" not in files_with_jvm()
+
+
+def test_a_long_run_has_all_tests_of_which_a_push_runs_a_sample() -> None:
+    assert all(item.get_closest_marker("sampled") for item in items_of(many=20, few=1))

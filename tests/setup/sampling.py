@@ -1,28 +1,28 @@
-"""Which cases of a test a push runs where each takes long: a sample, and another one in each run.
+"""Which tests a push runs of those that take long: a sample, and another one in each run.
 
-The first case of a test always runs. A number chooses the others, so that a run can be repeated.
+A number chooses the sample, so that a run can be repeated: files of tests with a JVM, and cases of
+a test. The first case of a test always runs if its file does.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 
 import pytest
 
 from tests.setup.sharing import needs_jvm
 
-CASES = 3
+CASES = 2
 """The most cases of a test with a JVM in a push, unless `@pytest.mark.sampled(n)` says it."""
 
 
 def mark_sampled(items: Iterable[pytest.Item]) -> None:
-    """Mark the cases of each test of which a push runs a sample, so that a long run has all."""
-    for cases in _cases(items).values():
-        if len(cases) > CASES and needs_jvm(cases[0]) and _most(cases[0]) is None:
-            for case in cases:
-                case.add_marker(pytest.mark.sampled(CASES))
+    """Mark the tests of which a push runs a sample, so that a long run has all of them."""
+    for item in items:
+        if needs_jvm(item) and _most(item) is None:
+            item.add_marker(pytest.mark.sampled(CASES))
 
 
 def left_by_sample(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
@@ -35,11 +35,15 @@ def left_by_sample(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]
     return left
 
 
-def left_by_share(items: Iterable[pytest.Item], seed: int, share: int) -> list[pytest.Item]:
-    """Return the cases of all tests but one in `share`, which the seed chooses."""
-    tests = _cases(items)
-    names = Random(seed).sample(sorted(tests), len(tests) - -(-len(tests) // share))
-    return [case for name in names for case in tests[name]]
+def left_by_share(files: Sequence[str], seed: int, share: int) -> set[str]:
+    """Return all files but one of each `share` neighbours, which the seed chooses.
+
+    Neighbours are alike in what they test and in how long they take.
+    """
+    left = set(files)
+    for at in range(0, len(files), share):
+        left.discard(Random(f"{seed} {at}").choice(files[at : at + share]))
+    return left
 
 
 def _cases(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:

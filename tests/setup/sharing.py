@@ -40,6 +40,13 @@ def needs_jvm(item: pytest.Item) -> bool:
     return turn(item) <= len(SHARED)
 
 
+@cache
+def files_with_jvm() -> tuple[str, ...]:
+    """The test modules with such tests, in the order of their names."""
+    paths = (each.relative_to(ROOT).as_posix() for each in ROOT.glob("tests/**/test_*.py"))
+    return tuple(sorted(each for each in paths if _jvm_of(each) or "mark.spark" in _text(each)))
+
+
 def make_way(item: pytest.Item) -> None:
     """Lower the priority of one of several processes, unless it has the first shared Spark."""
     if "PYTEST_XDIST_WORKER" in os.environ and turn(item):
@@ -54,8 +61,12 @@ def _lower_priority() -> None:
 @cache
 def _jvm_of(path: str) -> str | None:
     # By the text: the process that shares tests out imports none of them.
-    text = (ROOT / path).read_text()
-    return next((name for name in SHARED if name in text), None)
+    return next((name for name in SHARED if name in _text(path)), None)
+
+
+@cache
+def _text(path: str) -> str:
+    return (ROOT / path).read_text()
 
 
 class Sharing(LoadFileScheduling):  # type: ignore[misc]
