@@ -33,8 +33,12 @@ def test_a_reader_uses_the_checkpoint_and_not_the_epochs_before_it() -> None:
     assert not {epoch_name(n) for n in range(8)} & read
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["hint", "root", "segment"])
-def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(kind: str) -> None:
+@pytest.mark.parametrize("quarter", range(4))
+def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(
+    quarter: int, kind: str
+) -> None:
     store, log, state = checkpointed()
     expected = contents(log, state)
     hint = decode_model(Hint, store.get(HINT), HINT)
@@ -45,7 +49,7 @@ def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(kind:
     step = 1 if kind == "hint" else 11  # coprime to 8: every bit position, one byte in eleven
     damages = [bytes_with_flip(data, bit) for bit in range(0, len(data) * 8, step)]
     damages += [data[:end] for end in range(1, len(data), step)]
-    for damaged in damages:
+    for damaged in damages[quarter::4]:
         store.put(name, damaged, sync=False)
         assert contents(log, log.reader.read_head()) == expected
     store.delete(name)
