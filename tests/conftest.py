@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.examples_of import QUICK
@@ -25,7 +25,9 @@ from tests.setup.minio import Minio
 from tests.setup.sampling import left_by_sample, left_by_share, mark_sampled
 from tests.setup.sharing import ROOT, Sharing, files_with_jvm, make_way, turn
 
-settings.register_profile("colonnade", settings(), deadline=None)
+settings.register_profile(
+    "colonnade", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=QUICK)
 settings.load_profile("colonnade")
 
