@@ -120,6 +120,7 @@ def damaged(store: MemoryStore, name: str, data: bytes | None) -> MemoryStore:
     return made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("limits", "every"),
     [

@@ -189,6 +189,7 @@ def check(whole: Whole, harm: Callable[[ObjectStore, str], None], *names: str) -
 HARMS = [lose, flip, cut]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("limits", [LIMITS, pytest.param(FILES, marks=pytest.mark.long)])
 def test_loss_of_any_one_object_shows_all_rows_or_an_error_that_says_what_to_do(
