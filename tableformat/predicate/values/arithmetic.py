@@ -112,7 +112,7 @@ def _of_floats(operator: str, left: RowValue, right: RowValue) -> RowValue:
 
 def _float_remainder(one: pa.Array, other: pa.Array) -> pa.Array:
     _refuse_zero(one, other)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         found = np.fmod(
             *(each.fill_null(1).to_numpy(zero_copy_only=False) for each in (one, other))
         )
@@ -122,7 +122,9 @@ def _float_remainder(one: pa.Array, other: pa.Array) -> pa.Array:
 def _whole_remainder(one: pa.Array, other: pa.Array) -> pa.Array:
     _refuse_zero(one, other)
     a, b = (each.fill_null(1).to_numpy(zero_copy_only=False) for each in (one, other))
-    return pa.array(np.fmod(a, b), one.type, mask=~valid_mask(one, other))
+    with np.errstate(divide="ignore"):  # Only NULL is divided by a zero that is left.
+        found = np.fmod(a, b)
+    return pa.array(found, one.type, mask=~valid_mask(one, other))
 
 
 def _whole_quotient(one: pa.Array, other: pa.Array) -> pa.Array:

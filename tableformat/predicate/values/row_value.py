@@ -196,7 +196,7 @@ def exact(apply: Callable[..., pa.Array], *arguments: object, **options: object)
     """Call a function of Arrow. Raises InvalidInputError for a result that does not fit."""
     try:
         return apply(*arguments, **options)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OverflowError) as error:
         reason = str(error).partition("\n")[0].rstrip(". ")
         raise InvalidInputError(f"A result does not fit its type ({reason}).") from error
 
