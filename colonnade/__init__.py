@@ -71,6 +71,7 @@ _PLACES = {
     "LogRepairResult": "colonnade.tableformat.repair.caches",
     "LostRows": "colonnade.tableformat.repair.rowsets",
     "MapType": "colonnade.manifests.model.schema",
+    "Merge": "colonnade.tableformat.statements.merge_clauses",
     "MergeBuilder": "colonnade.spark_ext.table.merge",
     "MissingObjectError": "colonnade.manifests.errors",
     "MoveColumn": "colonnade.tableformat.table.alteration",

@@ -51,6 +51,7 @@ from colonnade.tableformat.repair.caches import LogRepairResult as LogRepairResu
 from colonnade.tableformat.repair.rowsets import LostRows as LostRows
 from colonnade.tableformat.repair.rowsets import RepairResult as RepairResult
 from colonnade.tableformat.scan.arrow_scan import Scan as Scan
+from colonnade.tableformat.statements.merge_clauses import Merge as Merge
 from colonnade.tableformat.statements.statement import RowCounts as RowCounts
 from colonnade.tableformat.table.alteration import AddColumn as AddColumn
 from colonnade.tableformat.table.alteration import AddConstraint as AddConstraint
@@ -140,6 +141,7 @@ __all__ = [
     "LogRepairResult",
     "LostRows",
     "MapType",
+    "Merge",
     "MissingObjectError",
     "MoveColumn",
     "NameReference",

@@ -12,7 +12,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -128,7 +128,7 @@ def _duckdb(columns: str, where: str, source: Callable[[], Any]) -> int:
         return sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(reader))
 
 
-def _polars(columns: list[str], where: polars.Expr, source: Callable[[], Any]) -> int:
+def _polars(columns: Sequence[str], where: polars.Expr, source: Callable[[], Any]) -> int:
     rows = source().filter(where)
     return int((rows.select(columns) if columns else rows).collect().height)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, assign_ids
+from colonnade.manifests.public import public
 from colonnade.tableformat.predicate import Where, bind, col, parse_predicate, text_of
 from colonnade.tableformat.predicate.bound import BoundPredicate
 from colonnade.tableformat.predicate.evaluate import evaluate_shown
@@ -177,6 +178,7 @@ def inserted(schema: TableSchema, clause: BoundClause, sides: pa.RecordBatch) ->
     return conform(pa.RecordBatch.from_arrays(columns, schema.names), open_schema(schema))
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Merge:
     """A MERGE that is being stated, clause by clause; `execute` runs it.

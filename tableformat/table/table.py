@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.engines import duckdb_query as queries
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.statements import merge_clauses
-    from colonnade.tableformat.statements.columns.assigned_value import ArrowFunction
+    from colonnade.tableformat.statements.columns import assigned_value
     from colonnade.tableformat.table import alteration, change_plan, rows_by_key
     from colonnade.tableformat.table import changes as feed
     from colonnade.tableformat.table.epochs import epoch_range, restore
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.verify import run as checks
 else:
     alteration = later("colonnade.tableformat.table.alteration")
+    assigned_value = later("colonnade.tableformat.statements.columns.assigned_value")
     change_plan = later("colonnade.tableformat.table.change_plan")
     feed = later("colonnade.tableformat.table.changes")
     epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
@@ -633,7 +634,7 @@ class ArrowTable(TableReads):
         self,
         name: str,
         type: GivenType,
-        value: ArrowFunction | object,
+        value: assigned_value.ArrowFunction | object,
         *,
         columns: Sequence[str] | None = None,
         nullable: bool = True,
@@ -665,7 +666,7 @@ class ArrowTable(TableReads):
     def backfill(
         self,
         name: str,
-        value: ArrowFunction | object,
+        value: assigned_value.ArrowFunction | object,
         where: Where | None = None,
         *,
         columns: Sequence[str] | None = None,
