@@ -88,6 +88,9 @@ OF_A_TABLE: dict[str, Callable[[Any, Any], Any]] = {
     "overwrite": lambda t, commit: t.overwrite(unread(), commit=commit),
     "overwrite_partitions": lambda t, commit: t.overwrite_partitions(unread(), commit=commit),
     "update": lambda t, commit: t.update({"id": 1}, commit=commit),
+    "merge": lambda t, commit: (
+        t.merge(unread(), "id", commit=commit).when_not_matched_insert_all().execute()
+    ),
     "delete": lambda t, commit: t.delete(commit=commit),
     "delete_range": lambda t, commit: t.delete_range("id > 3", commit=commit),
     "add_column": lambda t, commit: t.add_column("n", "int", 1, commit=commit),
