@@ -12,9 +12,9 @@ from colonnade.spark_ext.planner.messages.views import NamedView
 class AskedChanges(Message):
     """Which changes a user asks for.
 
-    `start` and `end` are an epoch, a tag, or `@` and a time in microseconds since 1970 UTC. Without
-    a `start`, conditions on the columns of the feed state the range. `inclusive` and `also` are
-    those of `ArrowTable.changes`. Unless `updates`, an update is a deleted and an inserted row.
+    `start` and `end` are an epoch, or `@` and a time in microseconds since 1970 UTC. Without a
+    `start`, conditions on the columns of the feed state the range. `inclusive` and `also` are those
+    of `ArrowTable.changes`. Unless `updates`, an update is a deleted and an inserted row.
     """
 
     start: str | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from colonnade.manifests.errors import NotFoundError
@@ -42,9 +42,10 @@ from colonnade.tableformat.scan.plan import ScanPlan, divide_plan
 from colonnade.tableformat.table.change_plan import ChangeQuery, plan_changes, stated_changes
 from colonnade.tableformat.table.epochs.epoch_range import Bound
 from colonnade.tableformat.table.epochs.history import moment
+from colonnade.tableformat.table.epochs.tags_and_pins import is_tag, tagged_epoch
 
 _TIME = "@"
-"""Stands before a time in the text of a bound."""
+"""Stands before a time in the text of a bound; any other text is an epoch."""
 
 
 @operation
@@ -54,7 +55,7 @@ def load_changes(request: LoadChanges) -> LoadedChanges:
     found = SNAPSHOTS.find(read.address, query=request.query)
     log = SNAPSHOTS.log(found.location.store)
     state, table = _committed(log, found.state, found.table)
-    asked = _asked(read)
+    asked = _asked(read, state)
     stated = stated_changes(log, state, table, _query(asked, read.schema_epoch))
     return LoadedChanges(
         path=found.location.url,
@@ -85,10 +86,10 @@ def _committed(log: Log, state: Snapshot, table: TableState) -> tuple[Snapshot, 
     return base, base.tables[table.id]
 
 
-def _asked(read: ChangeOptions) -> AskedChanges:
+def _asked(read: ChangeOptions, state: Snapshot) -> AskedChanges:
     return AskedChanges(
-        start=_text(read.start),
-        end=_text(read.end),
+        start=_text(read.start, state),
+        end=_text(read.end, state),
         inclusive=read.inclusive,
         net=read.net,
         updates=read.updates,
@@ -97,18 +98,17 @@ def _asked(read: ChangeOptions) -> AskedChanges:
     )
 
 
-def _text(bound: Bound | None) -> str | None:
-    if bound is None or isinstance(bound, str | int):
-        return None if bound is None else str(bound)
-    return f"{_TIME}{(bound - moment(0)) // timedelta(microseconds=1)}"
+def _text(bound: str | datetime | None, state: Snapshot) -> str | None:
+    """Return a bound as text. A tag becomes its epoch; NotFoundError names the known tags."""
+    if isinstance(bound, datetime):
+        return f"{_TIME}{(bound - moment(0)) // timedelta(microseconds=1)}"
+    return str(tagged_epoch(state, bound)) if bound is not None and is_tag(bound) else bound
 
 
 def _bound(text: str | None) -> Bound | None:
     if text is None:
         return None
-    if text.startswith(_TIME):
-        return moment(int(text[1:]) // 1000)
-    return int(text) if text.isascii() and text.isdigit() else text
+    return moment(int(text[1:]) // 1000) if text.startswith(_TIME) else int(text)
 
 
 def _query(asked: AskedChanges, schema_epoch: int | None, **more: Any) -> ChangeQuery:

@@ -68,6 +68,13 @@ def test_the_options_of_delta_and_spark_choose_the_range(table: ArrowTable) -> N
         assert found == [each for each in all_changes if each[1] in versions]
 
 
+def test_a_version_is_an_epoch_or_any_tag(table: ArrowTable, tmp_path: Path) -> None:
+    for tag in ("release", "@7", "2026-01-31"):
+        colonnade.open_database(tmp_path / "t").tag(tag, 3)
+        assert loaded(table, startingVersion=tag).asked.start == "3"
+        assert loaded(table, startingVersion="0", endingVersion=tag).asked.end == "3"
+
+
 def test_filters_on_the_columns_of_the_feed_choose_the_range_of_a_read_without_options(
     table: ArrowTable,
 ) -> None:
@@ -107,6 +114,8 @@ def test_updated_rows_are_read_with_the_columns_that_are_compared(table: ArrowTa
         ({"startingVersion": "1", "computeUpdates": "yes"}, "computeUpdates must be true or false"),
         ({"startingVersion": "1", "also": "all"}, "also takes the words"),
         ({"startingVersion": "no-tag"}, "no-tag"),
+        ({"startingVersion": "2026-01-31"}, "2026-01-31"),
+        ({"startingVersion": "@7"}, "@7"),
         ({"versionAsOf": "1"}, "versionAsOf is not for reading changes"),
         ({"readChangeFeed": "false"}, "readChangeFeed must be true"),
     ],
