@@ -70,7 +70,7 @@ final class UpdatesReader implements PartitionReader<InternalRow> {
     isAfter = false;
     while (after.next()) {
       if (next == before.length) {
-        throw new IllegalStateException("More rows were updated than there are rows before.");
+        throw unequal();
       }
       next++;
       if (differs(before[next - 1], after.get())) {
@@ -78,7 +78,14 @@ final class UpdatesReader implements PartitionReader<InternalRow> {
       }
       before[next - 1] = null;
     }
+    if (next < before.length) {
+      throw unequal();
+    }
     return false;
+  }
+
+  private IllegalStateException unequal() {
+    return new IllegalStateException("There are not as many rows before updates as after them.");
   }
 
   /** Returns the rows before the updates, in the order of those after them. */
