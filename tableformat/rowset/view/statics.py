@@ -118,6 +118,7 @@ class _Entry(NamedTuple):
     store: weakref.ref[ObjectStore]
     statics: Statics
     parts: list[_Part]
+    turn: threading.Lock
 
 
 class _ValueCache:
@@ -136,13 +137,27 @@ class _ValueCache:
     ) -> ValuesByKey:
         """Return static values of all keys that a RowSet may have.
 
+        One thread at a time reads those of a table, so that the others find what it has read.
         Raises CorruptionError, StoreError.
         """
         near = keys_near(statics, [rowset])
         state = tuple((each.id, each.row_count) for each in statics.view.rowsets)
         name = (id(store), statics.view.prefix, state, tuple(columns))
         with self._lock:
-            parts = self._parts(name, store, statics)
+            turn = self._entry(name, store, statics).turn
+        with turn:
+            return self._read_in_turn(name, store, statics, near, columns)
+
+    def _read_in_turn(
+        self,
+        name: tuple[object, ...],
+        store: ObjectStore,
+        statics: Statics,
+        near: Region | None,
+        columns: Sequence[SchemaField],
+    ) -> ValuesByKey:
+        with self._lock:
+            parts = self._entry(name, store, statics).parts
             for at, part in enumerate(parts):
                 if _covers(part.near, near):
                     parts.append(parts.pop(at))
@@ -150,19 +165,19 @@ class _ValueCache:
             near = _joined(statics, near, [part.near for part in parts])
         found = _read(store, statics, near, columns)
         with self._lock:
-            parts = self._parts(name, store, statics)
+            parts = self._entry(name, store, statics).parts
             parts[:] = [part for part in parts if not _covers(near, part.near)]
             parts.append(_Part(near, found))
             self._forget()
         return found
 
-    def _parts(self, name: tuple[object, ...], store: ObjectStore, statics: Statics) -> list[_Part]:
+    def _entry(self, name: tuple[object, ...], store: ObjectStore, statics: Statics) -> _Entry:
         entry = self._kept.pop(name, None)
-        known = entry is not None and entry.store() is store and entry.statics == statics
-        parts = entry.parts if entry is not None and known else []
+        if entry is None or entry.store() is not store or entry.statics != statics:
+            entry = _Entry(weakref.ref(store), statics, [], threading.Lock())
         # Rows that are the same object are compared fast, from the next RowSet on.
-        self._kept[name] = _Entry(weakref.ref(store), statics, parts)
-        return parts
+        self._kept[name] = entry._replace(statics=statics)
+        return entry
 
     def _forget(self) -> None:
         kept = sum(part.values.nbytes for each in self._kept.values() for part in each.parts)
