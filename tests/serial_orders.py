@@ -87,6 +87,19 @@ def _delete_keys(t: Target, c: Choice) -> object:
     return t.delete_keys(c.two.select([*key, *late]))
 
 
+def _merge(t: Target, c: Choice) -> object:
+    """Change, delete and insert rows of both keys."""
+    matched = t.merge(c.two, on="k").when_matched_delete(f"target.v < {c.at}")
+    updated = matched.when_matched_update({"v": "target.v + source.v", "w": "source.w"})
+    return updated.when_not_matched_insert_all().execute()
+
+
+def _merge_by_source(t: Target, c: Choice) -> object:
+    """Delete a row of the first key, and change all rows with other keys."""
+    deleted = t.merge(c.one, on="k").when_matched_delete()
+    return deleted.when_not_matched_by_source_update({"v": f"target.w + {c.salt}"}).execute()
+
+
 STATEMENTS: Mapping[str, Callable[[Target, Choice], object]] = {
     "append": lambda t, c: t.append(c.one),
     "append ignore": _append("ignore"),
@@ -104,6 +117,8 @@ STATEMENTS: Mapping[str, Callable[[Target, Choice], object]] = {
     "upsert": lambda t, c: t.upsert(c.two),
     "upsert some": lambda t, c: t.upsert(c.two.select(["k", "p", "v", "at"])),
     "upsert on": lambda t, c: t.upsert(c.one, on="w"),
+    "merge": _merge,
+    "merge by source": _merge_by_source,
     "update statics": lambda t, c: t.statics.update({"w": c.salt}, f"p = {c.a % 2}"),
     "update seen statics": lambda t, c: t.statics.update({"w": "w + 1"}, f"w > {c.at}"),
     "delete statics": lambda t, c: t.statics.delete(f"p = {c.a % 2}"),
@@ -119,6 +134,8 @@ NEEDS = {
     "upsert": KEYED,
     "upsert some": KEYED,
     "overwrite_partitions": ("keyed", "plain"),
+    "merge": ("keyed", "late", "sums", "plain"),
+    "merge by source": ("keyed", "late", "sums", "plain"),
     "update statics": ("static",),
     "update seen statics": ("static",),
     "delete statics": ("static",),

@@ -115,7 +115,7 @@ def test_the_package_page_has_neither_links_nor_pictures_that_lead_nowhere(
 ) -> None:
     text = wheel.read(f"colonnade-{VERSION}.dist-info/METADATA").decode()
     assert "## With Python alone" in text
-    assert "DuckDB, Polars and pandas read" in text
+    assert "DuckDB, Polars, DataFusion and Ibis" in text
     assert "](" not in text.replace("](https://", "")
 
 

@@ -19,6 +19,8 @@ PROPERTIES = "table.detail().first().properties"
 HISTORY = "[(row['version'], row['operation']) for row in rows(found)]"
 EMPTIED = "table.delete() and again() and ids()"
 THEN = "table.delete() and ids(again())"
+CHANGES = "sorted((r['_commit_version'], r['_change_type'], r['id']) for r in found)"
+CHANGES_AGAIN = CHANGES.replace("found", "again()")
 AT_PATH = "ids(spark.read.format('colonnade').load(f'{lake}/new'))"
 
 SQL: dict[str, tuple[str, Any]] = {
@@ -54,9 +56,14 @@ SQL: dict[str, tuple[str, Any]] = {
         "table.delete() and len(again())",
         3,
     ),
-    "SELECT * FROM orders EXCEPT SELECT * FROM orders VERSION AS OF 1": (
-        "(found, table.update('id = 1', {'price': '7.0'}) and again())",
-        [[], [{"id": 1, "item": "pen", "price": 7.0}]],
+    "SELECT * FROM table_changes('orders', 1)": (CHANGES, [[1, "insert", id] for id in (1, 2, 3)]),
+    "SELECT * FROM orders.changes WHERE _commit_version >= 1": (
+        f"table.delete('id < 3') and rows('DELETE FROM orders') or {CHANGES_AGAIN}",
+        [
+            *([1, "insert", id] for id in (1, 2, 3)),
+            *([2, "delete", id] for id in (1, 2)),
+            [3, "delete", 3],
+        ],
     ),
     "SELECT _rowset FROM orders": ("found", [{"_rowset": 0}] * 3),
     "INSERT INTO orders VALUES (4, 'cap', 1.5)": (AFTER, [1, 2, 3, 4]),
