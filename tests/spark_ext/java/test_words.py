@@ -61,8 +61,8 @@ SQL: dict[str, tuple[str, Any]] = {
         f"table.delete('id < 3') and rows('DELETE FROM orders') or {CHANGES_AGAIN}",
         [
             *([1, "insert", id] for id in (1, 2, 3)),
-            *([2, "delete", id] for id in (1, 2)),
-            [3, "delete", 3],
+            *([3, "delete", id] for id in (1, 2)),
+            [4, "delete", 3],
         ],
     ),
     "SELECT _rowset FROM orders": ("found", [{"_rowset": 0}] * 3),
