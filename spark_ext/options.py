@@ -66,8 +66,19 @@ _CHANGES = (
     "also",
     "allowFuture",
     "schemaEpoch",
+    "consumer",
 )
 """Options of a read of changes, by the names of Delta and Spark where they have one."""
+_OF_CONSUMER = (
+    "startingVersion",
+    "endingVersion",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingBoundInclusive",
+    "endingBoundInclusive",
+    "allowFuture",
+)
+"""Those that say which epochs are read. A consumer and its transaction say it without them."""
 _OF_CATALOG = "owner"
 """An option that Spark's own catalog adds; the jar removes it, so here the jar is missing."""
 _NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
@@ -187,6 +198,7 @@ class ChangeOptions:
     `endingBoundInclusive` say whether a bound belongs to the range. With the `deduplicationMode`
     `netChanges`, the range is one change. `also` lists what else counts as a change. An update is
     a row before it and a row after it, or without `computeUpdates` a deleted and an inserted row.
+    A `consumer` reads what it has not read, and has no other range.
     """
 
     path: str
@@ -198,6 +210,7 @@ class ChangeOptions:
     also: tuple[str, ...]
     allow_future: bool
     schema_epoch: int | None
+    consumer: str | None = None
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -223,6 +236,13 @@ def parse_change_options(options: Mapping[str, str]) -> ChangeOptions:
 
     if not chosen(_FEED, "true"):
         raise InvalidInputError(f"Option {_FEED} must be true for a read of changes.")
+    consumer = given.get("consumer")
+    for name in _OF_CONSUMER:
+        if consumer is not None and name.lower() in given:
+            raise InvalidInputError(
+                f"Options consumer and {name} exclude each other: a consumer reads all that it has"
+                " not read."
+            )
     inclusive = chosen("startingBoundInclusive", "true"), chosen("endingBoundInclusive", "true")
     return ChangeOptions(
         path,
@@ -234,6 +254,7 @@ def parse_change_options(options: Mapping[str, str]) -> ChangeOptions:
         split_list(given.get("also", "")),
         chosen("allowFuture", "false"),
         _integer("schemaEpoch", given.get("schemaepoch"), 0),
+        consumer,
         storage,
     )
 

@@ -35,8 +35,12 @@ from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 if TYPE_CHECKING:
+    from colonnade.tableformat.table import consumers
+    from colonnade.tableformat.table.epochs import epoch_range
     from colonnade.tableformat.table.report import report as reports
 else:
+    consumers = later("colonnade.tableformat.table.consumers")
+    epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
     reports = later("colonnade.tableformat.table.report.report")
 
 
@@ -172,6 +176,39 @@ class Database:
     def unpin(self, name: str) -> None:
         """Remove a pin before its time. Raises NotFoundError if it does not exist."""
         self._database.unpin(name)
+
+    def consumers(self) -> list[consumers.Consumer]:
+        """Return how far each consumer has read the changes of its table, by name."""
+        return self._database.consumers()
+
+    def createConsumer(
+        self, name: str, table: str, start: epoch_range.Bound | None = None, keep: str = "7 days"
+    ) -> None:
+        """Create a consumer of the changes of a table, for `transaction().changes`.
+
+        A time without an offset is in the session's time zone. All else is as for
+        [`ArrowDatabase.create_consumer`][colonnade.ArrowDatabase.create_consumer].
+        """
+        refuse_within(self._spark, f"Creating consumer {name!r}")
+        self._database.create_consumer(name, table, self._bound(start), keep=keep)
+
+    def resetConsumer(self, name: str, start: epoch_range.Bound | None = None) -> None:
+        """Let a consumer go on with the changes of `start` (None: of the next epoch).
+
+        A time without an offset is in the session's time zone. Raises the errors of
+        [`ArrowDatabase.reset_consumer`][colonnade.ArrowDatabase.reset_consumer].
+        """
+        refuse_within(self._spark, f"Resetting consumer {name!r}")
+        self._database.reset_consumer(name, self._bound(start))
+
+    def _bound(self, start: epoch_range.Bound | None) -> epoch_range.Bound | None:
+        is_time = isinstance(start, str) and start[:1].isdigit() and start not in self.tags()
+        return moment_of(self._spark, str(start)) if is_time else start
+
+    def dropConsumer(self, name: str) -> None:
+        """Remove a consumer. Raises NotFoundError for an unknown one."""
+        refuse_within(self._spark, f"Dropping consumer {name!r}")
+        self._database.drop_consumer(name)
 
     def restoreToVersion(self, version: int | str) -> DataFrame:
         """Restore all tables to an epoch or tag; return one row: sizes, and the new `epoch`.

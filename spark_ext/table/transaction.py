@@ -13,8 +13,9 @@ cached data of its table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +35,7 @@ from colonnade.spark_ext.table.statements import (
     table_name,
 )
 from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table.change_plan import AlsoChange
 from colonnade.tableformat.write.settings import CommitSettings
 
 
@@ -114,6 +116,35 @@ class Transaction:
         """Drop a table. Raises Spark's error if it does not exist."""
         self.check_open()
         self._spark.sql(f"DROP TABLE {table_name(f'{self._path}/{name}')}")
+
+    def changes(
+        self,
+        table: str,
+        consumer: str,
+        *,
+        net: bool = False,
+        also: Collection[AlsoChange] = (),
+        schemaEpoch: int | None = None,
+    ) -> DataFrame:
+        """Return the changes of a table that a consumer has not read, as the transaction began.
+
+        If a query reads them in the transaction, its commit moves the consumer. If another process
+        moves the consumer first, the commit raises ConflictError. The other arguments are those of
+        `ArrowTable.changes`.
+
+        Raises NotFoundError for an unknown table. Raises Spark's error with the sentence of
+        [`ArrowTransaction.changes`][colonnade.ArrowTransaction.changes] for an unknown consumer,
+        for one of another table, and for one that was not used in time.
+        """
+        path = self.table(table).path
+        options: dict[str, Any] = {"readChangeFeed": True, "consumer": consumer}
+        if net:
+            options["deduplicationMode"] = "netChanges"
+        if also:
+            options["also"] = ", ".join(also)
+        if schemaEpoch is not None:
+            options["schemaEpoch"] = schemaEpoch
+        return self._spark.read.format("colonnade").options(**options).load(path)
 
     def commit(self) -> int:
         """End the transaction and commit its changes as one epoch; return the epoch.

@@ -13,22 +13,18 @@ Spec: docs/spec/feed.md#consumers
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.name_conflicts import no_consumer
-from colonnade.manifests.durations import parse_duration
+from colonnade.manifests.durations import duration_text, parse_duration
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import DropConsumer, SetConsumer
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.predicate import Where
-from colonnade.tableformat.table.change_plan import AlsoChange, ChangeQuery
-from colonnade.tableformat.table.changes import Changes, table_changes
 from colonnade.tableformat.table.epochs.epoch_range import Bound, epoch_range
 from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import checked_name
@@ -110,24 +106,12 @@ def drop_consumer(log: Log, base: Snapshot, name: str) -> Snapshot:
     return _commit(log, base, DropConsumer(name=name))
 
 
-def unseen_changes(
-    log: Log,
-    base: Snapshot,
-    table: TableState,
-    name: str,
-    *,
-    columns: Sequence[str] | None = None,
-    where: Where | None = None,
-    net: bool = False,
-    also: Collection[AlsoChange] = (),
-    schema_epoch: int | None = None,
-) -> tuple[Changes, SetConsumer | None]:
-    """Return what a consumer has not read up to a state, and the operation that moves it there.
+def first_unread(base: Snapshot, table: TableState, name: str) -> int:
+    """Return the first epoch whose changes of a table a consumer has not read. Pure.
 
-    The operation is None if there is nothing to move and nothing to renew: the table has not
-    changed since, and more than half of the consumer's time is left. Raises InvalidInputError for
-    a consumer of another table. Raises NotFoundError for an unknown consumer, and for one whose
-    changes were removed, because it was not used in time.
+    It is the next epoch if the consumer has read all. Raises InvalidInputError for a consumer of
+    another table. Raises NotFoundError for an unknown consumer, and for one whose changes were
+    removed, because it was not used in time.
     """
     known = _known(base, name)
     if known.source != table.id:
@@ -141,26 +125,26 @@ def unseen_changes(
     if first <= base.floor or first < table.created_epoch:
         reason = "the table was made again after it"
         if first <= base.floor:
-            reason = f"they were kept for {known.keep_ms // 3_600_000} hours, and then removed"
+            reason = f"they were kept for {duration_text(known.keep_ms // 1000)}, and then removed"
         raise NotFoundError(
             f"Consumer {name!r} of table {table.name!r} has read up to epoch {known.seen}, and the"
             f" changes after it cannot be read: {reason}. Reset it to a later epoch."
         )
-    asked = ChangeQuery(
-        first,
-        columns=columns,
-        where=where,
-        net=net,
-        allow_future=True,
-        also=also,
-        schema_epoch=schema_epoch,
-    )
-    found = table_changes(log, lambda: (base, table), asked)
-    moved = known.model_copy(update={"seen": base.epoch, "before": known.seen})
+    return first
+
+
+def moved_to(log: Log, base: Snapshot, table: TableState, name: str) -> SetConsumer | None:
+    """Return the operation that moves a consumer of a table to a state, with its time renewed.
+
+    None if there is nothing to move and nothing to renew: the table has not changed since, and more
+    than half of the consumer's time is left. Raises NotFoundError for an unknown consumer.
+    """
+    known = _known(base, name)
     left = known.until_ms - log.reader.query_ms(base)
     if table.changed_epoch <= known.seen and left > known.keep_ms // 2:
-        return found, None
-    return found, _renewed(log, base, moved)
+        return None
+    moved = known.model_copy(update={"seen": base.epoch, "before": known.seen})
+    return _renewed(log, base, moved)
 
 
 def _known(state: Snapshot, name: str) -> SetConsumer:

@@ -15,6 +15,9 @@ class AskedChanges(Message):
     `start` and `end` are an epoch, or `@` and a time in microseconds since 1970 UTC. Without a
     `start`, conditions on the columns of the feed state the range. `inclusive` and `also` are those
     of `ArrowTable.changes`. Unless `updates`, an update is a deleted and an inserted row.
+
+    `transaction` is that of the session, if it is in one. Its commit moves the `consumer`, for
+    which the changes are read.
     """
 
     start: str | None
@@ -24,6 +27,8 @@ class AskedChanges(Message):
     updates: bool
     also: tuple[str, ...]
     allow_future: bool
+    consumer: str | None
+    transaction: str | None
 
 
 class LoadChanges(Question):

@@ -44,6 +44,13 @@ from colonnade.spark_ext.planner.procedures.compaction import (
     compact,
     plan_compaction,
 )
+from colonnade.spark_ext.planner.procedures.consumers import (
+    CONSUMERS_SCHEMA,
+    consumers,
+    create_consumer,
+    drop_consumer,
+    reset_consumer,
+)
 from colonnade.spark_ext.planner.procedures.epochs import (
     TAGS_SCHEMA,
     restore,
@@ -95,6 +102,12 @@ _OF_DATABASE = (
 _EPOCH = (
     _parameter("epoch", "bigint", True, "the number of the epoch"),
     _parameter("timestamp", "timestamp", True, "the last epoch up to a time"),
+)
+_CONSUMER = _parameter("name", "string", False, "the consumer")
+_START = (
+    _parameter("epoch", "bigint", True, "the first epoch that it reads; by default the next one"),
+    _parameter("timestamp", "timestamp", True, "the first epoch from a time on"),
+    _parameter("tag", "string", True, "the epoch that has this tag"),
 )
 _COMPACTED = (
     _TABLE,
@@ -253,6 +266,29 @@ PROCEDURES = {
         untag,
     ),
     "tags": Procedure("The tags of a database.", _OF_DATABASE, TAGS_SCHEMA, tags),
+    "create_consumer": Procedure(
+        "Creates a consumer, which reads each change of a table once.",
+        (
+            _CONSUMER,
+            _TABLE,
+            *_START,
+            _parameter("keep", "string", True, "how long vacuum waits for it, such as '7 days'"),
+        ),
+        CONSUMERS_SCHEMA,
+        create_consumer,
+    ),
+    "reset_consumer": Procedure(
+        "Lets a consumer go on with an earlier or a later epoch, by default the next one.",
+        (_CONSUMER, *_OF_DATABASE, *_START),
+        CONSUMERS_SCHEMA,
+        reset_consumer,
+    ),
+    "drop_consumer": Procedure(
+        "Removes a consumer.", (_CONSUMER, *_OF_DATABASE), CONSUMERS_SCHEMA, drop_consumer
+    ),
+    "consumers": Procedure(
+        "How far each consumer of a database has read.", _OF_DATABASE, CONSUMERS_SCHEMA, consumers
+    ),
     "add_column": Procedure(
         "Adds a column with a computed value in each row, in one epoch, beside running writers.",
         (

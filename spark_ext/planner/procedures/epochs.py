@@ -26,7 +26,7 @@ def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Restore a table, or all tables of a database; return one row about what came back."""
     location = _location(arguments)
     TRANSACTIONS.refuse(location.url, "restored")
-    when = arguments["epoch"], _moment(arguments), arguments["tag"]
+    when = arguments["epoch"], moment_of(arguments), arguments["tag"]
     if arguments["table"] is None:
         done = ArrowDatabase.open(location.address)._restore(*when)
         return [restore_row(done.after.tables.values(), done)]
@@ -37,7 +37,7 @@ def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Tag an epoch of a database; return one row with the tag and the epoch."""
-    database, epoch, moment = _database(arguments), arguments["epoch"], _moment(arguments)
+    database, epoch, moment = database_of(arguments), arguments["epoch"], moment_of(arguments)
     if epoch is not None and moment is not None:
         raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
     if moment is not None:
@@ -48,7 +48,7 @@ def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Remove a tag; return one row with the tag and its epoch."""
-    database, name = _database(arguments), arguments["name"]
+    database, name = database_of(arguments), arguments["name"]
     epoch = tagged_epoch(database._snapshot, name)
     database.untag(name)
     return [(name, epoch)]
@@ -56,10 +56,14 @@ def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Return the tags of a database and their epochs."""
-    return _database(arguments).tags().items()
+    return database_of(arguments).tags().items()
 
 
-def _database(arguments: Mapping[str, Any]) -> ArrowDatabase:
+def database_of(arguments: Mapping[str, Any]) -> ArrowDatabase:
+    """Open the database in the arguments, or that of the table in them.
+
+    Raises InvalidInputError for both or neither of them.
+    """
     return ArrowDatabase.open(_location(arguments).store.address)
 
 
@@ -76,6 +80,7 @@ def _location(arguments: Mapping[str, Any]) -> Location:
     return location
 
 
-def _moment(arguments: Mapping[str, Any]) -> datetime | None:
+def moment_of(arguments: Mapping[str, Any]) -> datetime | None:
+    """Return the time in the arguments, which Java sends in microseconds."""
     micros = arguments["timestamp"]
     return None if micros is None else EPOCH_START + timedelta(microseconds=micros)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -40,6 +40,7 @@ from colonnade.tableformat.feed.images import AFTER, BEFORE
 from colonnade.tableformat.feed.tasks import FeedTask, RowsTask, tasks_of
 from colonnade.tableformat.scan.plan import ScanPlan, divide_plan
 from colonnade.tableformat.table.change_plan import ChangeQuery, plan_changes, stated_changes
+from colonnade.tableformat.table.consumers import first_unread
 from colonnade.tableformat.table.epochs.epoch_range import Bound
 from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import is_tag, tagged_epoch
@@ -50,12 +51,20 @@ _TIME = "@"
 
 @operation
 def load_changes(request: LoadChanges) -> LoadedChanges:
-    """Raise InvalidInputError for wrong options, and as `stated_changes`."""
+    """Raise InvalidInputError for wrong options, and as `stated_changes` and `first_unread`."""
     read = parse_change_options({**request.options, "path": request.path})
     found = SNAPSHOTS.find(read.address, query=request.query)
     log = SNAPSHOTS.log(found.location.store)
     state, table = _committed(log, found.state, found.table)
     asked = _asked(read, state)
+    if read.consumer is not None:
+        if not is_state(found.state.epoch):
+            raise InvalidInputError(
+                f"Consumer {read.consumer!r} is moved by the commit of a transaction; begin one on"
+                f" database {found.location.store.url} first."
+            )
+        first = first_unread(state, table, read.consumer)
+        asked = asked.model_copy(update={"start": str(first), "allow_future": True})
     stated = stated_changes(log, state, table, _query(asked, read.schema_epoch))
     return LoadedChanges(
         path=found.location.url,
@@ -95,6 +104,8 @@ def _asked(read: ChangeOptions, state: Snapshot) -> AskedChanges:
         updates=read.updates,
         also=read.also,
         allow_future=read.allow_future,
+        consumer=read.consumer,
+        transaction=TRANSACTIONS.id,
     )
 
 
@@ -127,7 +138,11 @@ def _query(asked: AskedChanges, schema_epoch: int | None, **more: Any) -> Change
 
 @operation
 def scan_changes(request: ScanChanges) -> PlannedChanges:
-    """Raise as `ArrowTable.changes`, and InvalidInputError for types that tasks cannot show."""
+    """Move the consumer that the changes are read for.
+
+    Raises as `ArrowTable.changes`, and InvalidInputError for types that tasks cannot show, and for
+    changes that a consumer reads in another transaction.
+    """
     named = request.view
     head, table = SNAPSHOTS.seen(named)
     _, shown = SNAPSHOTS.seen(named.model_copy(update={"epoch": named.schema_epoch}))
@@ -135,6 +150,7 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
     log = Log(open_store(place_of(named)))
     asked = _query(request.asked, named.schema_epoch, where=where)
     plan = plan_changes(log, head, table, asked)
+    _move(request.asked, table)
     found = [
         (task, each)
         for each in plan.differences()
@@ -153,6 +169,22 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
         rows=sum(each.row_count for scan in scans for each in scan.view.rowsets),
         bytes=size,
     )
+
+
+def _move(asked: AskedChanges, table: TableState) -> None:
+    """Let the transaction of this request move the consumer that the changes are read for.
+
+    It moves when they are read, and not when Spark loads them: what no query reads stays unread.
+    """
+    if asked.consumer is None:
+        return
+    transaction = TRANSACTIONS.current()
+    if transaction is None or TRANSACTIONS.id != asked.transaction:
+        raise InvalidInputError(
+            f"The changes that consumer {asked.consumer!r} reads belong to a transaction that has"
+            " ended; load them again in the present one."
+        )
+    transaction.move(asked.consumer, table)
 
 
 def _scans(task: FeedTask) -> tuple[ScanPlan, ...]:

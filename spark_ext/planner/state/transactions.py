@@ -90,6 +90,14 @@ class OpenTransaction:
         with self._lock:
             self._transaction._note_read(read)
 
+    def move(self, consumer: str, table: TableState) -> None:
+        """Let the commit move a consumer, whose changes of a table of the base a query reads.
+
+        Raises the errors of `ArrowTransaction._move`.
+        """
+        with self._lock:
+            self._transaction._move(consumer, table)
+
     def add(self, job: WriteJob, reported: Reported) -> int:
         """Add what the tasks of a job did; a repeated request does not add it again.
 
@@ -162,6 +170,11 @@ class Transactions:
             location, ArrowTransaction(log, log.reader.read_head(), commit)
         )
         return id_
+
+    @property
+    def id(self) -> str | None:
+        """The id of the transaction of this request, which may have ended; None without one."""
+        return self._within.get()
 
     def current(self) -> OpenTransaction | None:
         """Return the transaction of this request, or None. Raises InvalidInputError if it ended."""

@@ -50,9 +50,9 @@ from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.evaluators import Evaluate
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
-from colonnade.tableformat.table.change_plan import AlsoChange
-from colonnade.tableformat.table.changes import Changes
-from colonnade.tableformat.table.consumers import unseen_changes
+from colonnade.tableformat.table.change_plan import AlsoChange, ChangeQuery
+from colonnade.tableformat.table.changes import Changes, table_changes
+from colonnade.tableformat.table.consumers import first_unread, moved_to
 from colonnade.tableformat.table.creation import ChangedTypes, designed
 from colonnade.tableformat.table.design.partition_key import statics_of
 from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
@@ -168,20 +168,26 @@ class ArrowTransaction:
         Raises InvalidInputError for a consumer of another table.
         """
         self._check_open()
-        found, moved = unseen_changes(
-            self._log,
-            self._base,
-            self._base.table(table),
-            consumer,
+        source = self._base.table(table)
+        asked = ChangeQuery(
+            first_unread(self._base, source, consumer),
             columns=columns,
             where=where,
             net=net,
+            allow_future=True,
             also=also,
             schema_epoch=schema_epoch,
         )
+        found = table_changes(self._log, lambda: (self._base, source), asked)
+        self._move(consumer, source)
+        return found
+
+    def _move(self, consumer: str, table: TableState) -> None:
+        """Let the commit move a consumer of a table of the base there. Raises as `moved_to`."""
+        self._check_open()
+        moved = moved_to(self._log, self._base, table, consumer)
         if moved is not None:
             self._plan = self._plan.with_consumer(moved)
-        return found
 
     def commit(self) -> int:
         """Commit the transaction as one epoch and return it; its base if nothing was changed.

@@ -21,7 +21,8 @@ public final class Feed {
   /** Which changes a reader asks for: a range, and what counts as a change. */
   public record AskedChanges(
       @Nullable String start, @Nullable String end, String inclusive, boolean net,
-      boolean updates, List<String> also, boolean allowFuture) {}
+      boolean updates, List<String> also, boolean allowFuture, @Nullable String consumer,
+      @Nullable String transaction) {}
 
   /** Plan a read of changes with some columns of the table for about {@code parallelism} tasks. */
   public record ScanChanges(
