@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.schema import DataType
 from colonnade.tableformat.predicate.expressions import Operator
 from colonnade.tableformat.predicate.literals import NULL
@@ -56,7 +57,8 @@ def case(branches: Sequence[tuple[RowValue, RowValue]], other: RowValue | None) 
 
 
 def _of_kind(value: RowValue, kind: DataType) -> RowValue:
-    if value.type == kind:
+    """Return a value of a nested type, of which NULL alone has another one."""
+    if value.type != VOID:
         return value
     nothing = pa.scalar(None, arrow_of(kind))
     return computed_of(kind, (value,), lambda array: pa.repeat(nothing, len(array)))

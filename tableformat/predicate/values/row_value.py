@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.schema import DataType, SchemaField, type_text
+from colonnade.tableformat.predicate.literal_text import literal_text
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.storage import stored_literal
 from colonnade.tableformat.types.arrow_types import arrow_type, base_type
@@ -127,11 +128,18 @@ def literal_type(literal: Literal) -> str:
 
 
 def scalar_of(literal: Literal, data_type: str) -> pa.Scalar:
-    """Return a literal as a value of its type."""
-    if literal.kind in (Kind.NULL, Kind.BOOLEAN, Kind.DOUBLE, Kind.STRING, Kind.BINARY):
-        return pa.scalar(literal.value, arrow_of(data_type))
-    target = arrow_of(data_type)
-    value = literal.value
+    """Return a literal as a value of its type. Raises InvalidInputError if it does not fit."""
+    try:
+        return _scalar(literal.kind, literal.value, arrow_of(data_type))
+    except (pa.ArrowInvalid, OverflowError) as error:
+        raise InvalidInputError(
+            f"{literal_text(literal)} does not fit the type {data_type}; give a smaller value."
+        ) from error
+
+
+def _scalar(kind: Kind, value: Any, target: pa.DataType) -> pa.Scalar:
+    if kind in (Kind.NULL, Kind.BOOLEAN, Kind.DOUBLE, Kind.STRING, Kind.BINARY):
+        return pa.scalar(value, target)
     if pa.types.is_decimal(target):
         return pa.scalar(Decimal(value) if isinstance(value, int) else value, target)
     if pa.types.is_integer(target):

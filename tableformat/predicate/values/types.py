@@ -90,16 +90,19 @@ def common_type(values: list[RowValue], what: str) -> DataType:
     return found
 
 
+def _plain(data_type: DataType) -> DataType:
+    return plain_type(data_type) if isinstance(data_type, str) else data_type
+
+
 def _common(one: DataType, other: DataType) -> DataType | None:
+    one, other = _plain(one), _plain(other)
     if one == other or other == VOID:
         return one
     if one == VOID:
         return other
     if not isinstance(one, str) or not isinstance(other, str):
         return None
-    a, b = plain_type(one), plain_type(other)
-    if a == b:
-        return a
+    a, b = one, other
     if is_number(a) and is_number(b):
         if a in FLOATS or b in FLOATS or not (is_decimal(a) or is_decimal(b)):
             return wider(a, b)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade import InvalidInputError
-from colonnade.manifests.model.schema import assign_ids
+from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.tableformat.predicate import bind, evaluate, parse_predicate
 from colonnade.tableformat.predicate.bind import bind_value
 from colonnade.tableformat.predicate.sql import parse_value
@@ -285,3 +285,50 @@ def test_a_part_of_and_sees_no_row_that_an_earlier_part_excludes() -> None:
     assert evaluate(bound, rows).to_pylist() == [False, True, False]
     with pytest.raises(InvalidInputError, match="divided by zero"):
         evaluate(bind(parse_predicate("8 / i > 3 AND i <> 0"), SCHEMA), rows)
+
+
+OF_TEXT = [
+    "coalesce({0}, s)",
+    "coalesce(s, {0})",
+    "coalesce({0}, {0})",
+    "coalesce({0}, NULL)",
+    "if(o, {0}, s)",
+    "if(o, {0}, {0})",
+    "if(o, {0}, NULL)",
+    "CASE WHEN NOT o THEN NULL ELSE {0} END",
+    "nullif({0}, s)",
+    "greatest({0}, 'a')",
+    "greatest({0}, {0})",
+    "least(s, {0}, NULL)",
+    "concat({0}, '-', {0})",
+    "{0} || s",
+    "upper({0})",
+    "replace({0}, 'b', s)",
+    "substring({0}, length(s), 2)",
+    "{0} = coalesce({0}, s)",
+]
+
+
+@pytest.mark.parametrize("expression", OF_TEXT)
+@pytest.mark.parametrize("kind", ["varchar(5)", "char(5)"])
+def test_a_text_with_a_length_is_a_text(kind: str, expression: str) -> None:
+    fields = [("w", kind), ("t", "string"), ("s", "string"), ("o", "boolean")]
+    schema, _ = assign_ids(
+        TableSchema(fields=tuple(SchemaField(name=name, type=each) for name, each in fields)), 1
+    )
+    rows = [{"w": each, "t": each, "s": "abcde", "o": True} for each in ("abcde", "bbbbb", None)]
+    batch = pa.RecordBatch.from_pylist(rows, arrow_schema(schema))
+    found, wanted = (
+        bind_value(parse_value(expression.format(name)), schema).compute(batch).to_pylist()
+        for name in ("w", "t")
+    )
+    assert found == wanted
+    assert any(wanted)
+
+
+@pytest.mark.parametrize(
+    "expression", ["day + INTERVAL '999999999' YEAR", "n + INTERVAL '106751992' DAY"]
+)
+def test_an_interval_that_no_type_holds_is_refused(expression: str) -> None:
+    with pytest.raises(InvalidInputError, match="INTERVAL '.*' .* does not fit the type interval"):
+        result(expression)
