@@ -16,12 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.key_rows import are_keys, key_rows
 from colonnade.tableformat.predicate import Where, parse_predicate, text_of
+from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.user_rows import batches_of, held_rows
 from colonnade.tableformat.statements.statement import Statement, shortened
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -43,6 +45,7 @@ else:
     deleted_keys = later("colonnade.tableformat.statements.keyed.delete_keys")
     incoming = later("colonnade.tableformat.statements.keyed.incoming")
     merges = later("colonnade.tableformat.statements.merge")
+    merge_clauses = later("colonnade.tableformat.statements.merge_clauses")
     overwrites = later("colonnade.tableformat.statements.overwrite")
     ranges = later("colonnade.tableformat.statements.ranges")
     updates = later("colonnade.tableformat.statements.update")
@@ -107,7 +110,7 @@ def update(
     values: Mapping[str, Any], where: Where | None, settings: WriteSettings | None
 ) -> Evaluate:
     """Set columns of the rows that meet `where`."""
-    check_settings(settings, None, may_expire=False)
+    check_settings(settings, None, may_expire=False, may_choose=False)
     parsed, text = None if where is None else parse_predicate(where), _text(where)
 
     def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
@@ -127,7 +130,7 @@ def upsert(
     ignore_unknown_columns: bool,
 ) -> Evaluate:
     """Merge rows into the rows with the same keys. Holds them; `columns` are now the table's."""
-    check_settings(settings, None)
+    check_settings(settings, None, may_choose=False)
     held = held_rows(data, arrow_schema(columns))
 
     def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
@@ -154,21 +157,35 @@ def merge(
     columns: TableSchema,
     data: Any,
     on: str | Sequence[str] | Mapping[str, str],
-    clauses: Sequence[merge_clauses.MergeClause],
     names: tuple[str, str],
     settings: WriteSettings | None,
-) -> Evaluate:
-    """Merge rows by clauses. Holds the rows, as `upsert` does."""
-    check_settings(settings, None, may_expire=False)
-    if not isinstance(on, Mapping):
-        on = {each: each for each in ((on,) if isinstance(on, str) else on)}
-    held = held_rows(data, arrow_schema(columns))
-    source = merges.MergeSource(held, dict(on), names)
+) -> Callable[[Sequence[merge_clauses.MergeClause]], Evaluate]:
+    """Return what merges rows by clauses. Reads and holds the rows, which a stream has only once.
 
-    def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
-        return merges.evaluate_merge(log, table, source, clauses, job_id, settings)
+    `names` are those of the table and of the rows in clauses.
+    """
+    check_settings(settings, None, may_expire=False, may_choose=False)
+    merge_clauses.check_aliases(names)
+    keys = _matching(on)
+    source = merges.MergeSource(held_rows(data, arrow_schema(columns)), keys, names)
 
-    return evaluate
+    def merged(clauses: Sequence[merge_clauses.MergeClause]) -> Evaluate:
+        def evaluate(log: StatementLog, table: TableState, job_id: str) -> Statement:
+            return merges.evaluate_merge(log, table, source, clauses, job_id, settings)
+
+        return evaluate
+
+    return merged
+
+
+def _matching(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    """Return the columns by which rows match: for each of the table that of the source."""
+    if isinstance(on, Mapping):
+        return dict(zip(check_names(on, "on"), check_names(on.values(), "on"), strict=True))
+    names = check_names((on,) if isinstance(on, str) else on, "on")
+    if len(set(names)) < len(names):
+        raise InvalidInputError(f"A key is one or more columns, each once, not {list(names)}.")
+    return {each: each for each in names}
 
 
 def _set_text(values: Mapping[str, Any]) -> str:

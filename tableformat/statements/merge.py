@@ -267,7 +267,16 @@ class _Taken:
 
 
 def _plain(rows: pa.Table) -> tuple[pa.RecordBatch, TableSchema]:
-    """Return rows of a source as one batch, in the types of a table, and their columns."""
+    """Return rows of a source as one batch, in the types of a table, and their columns.
+
+    Raises InvalidInputError for a column that is there twice.
+    """
+    names = [each.casefold() for each in rows.column_names]
+    if len(set(names)) < len(names):
+        twice = next(each for at, each in enumerate(names) if each in names[:at])
+        raise InvalidInputError(
+            f"The source of a merge has column {twice!r} more than once; give each column once."
+        )
     schema = schema_from_arrow(rows.schema)
     nullable = TableSchema(
         fields=tuple(SchemaField(name=each.name, type=each.type) for each in schema.fields)

@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, assign_ids
 from colonnade.manifests.public import public
-from colonnade.tableformat.predicate import Where, bind, col, parse_predicate, text_of
+from colonnade.tableformat.predicate import ColumnBuilder, Where, bind, parse_predicate, text_of
 from colonnade.tableformat.predicate.bound import BoundPredicate
 from colonnade.tableformat.predicate.evaluate import evaluate_shown
+from colonnade.tableformat.predicate.expressions import Column
 from colonnade.tableformat.statements.columns.assignments import (
     Value,
-    assigned_field,
-    assigned_value,
+    assigned_values,
     evaluated,
 )
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.types.arrow_types import arrow_type
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.default_values import default_values
-from colonnade.tableformat.write.identity import check_settable, open_schema
+from colonnade.tableformat.write.identity import open_schema
 
 Group = Literal["matched", "not matched", "not matched by source"]
 Action = Literal["update", "delete", "insert"]
@@ -100,20 +100,11 @@ class Sides:
         given = self._all() if clause.sets is None else clause.sets
         if not given:
             raise InvalidInputError(f"{clause} sets no column; give a dict of values by column.")
-        values: dict[int, Value] = {}
-        for name, value in given.items():
-            column = assigned_field(name, self.target)
-            if column.id in values:
-                raise InvalidInputError(
-                    f"Column {column.name!r} is set more than once; set it once."
-                )
-            values[column.id] = assigned_value(value, column, schema)
-        check_settable(tuple(each for each in self.target.fields if each.id in values))
-        return BoundClause(clause.action, bound, values)
+        return BoundClause(clause.action, bound, assigned_values(given, self.target, schema))
 
     def _all(self) -> dict[str, Any]:
         """Return what sets each column to that of the source with its name."""
-        side = col(f"`{self.names[1]}`")
+        side = ColumnBuilder(Column((self.names[1],)))
         known = {each.casefold() for each in self.target.names}
         for name in self.source.names:
             if name.casefold() not in known:
@@ -122,6 +113,16 @@ class Sides:
                     " out, or state the values of the columns to set."
                 )
         return {name: side[name] for name in self.source.names}
+
+
+def check_aliases(names: tuple[str, str]) -> None:
+    """Refuse names of a table and its source that clauses could not tell apart."""
+    texts = [each for each in names if isinstance(each, str) and each]
+    if len({each.casefold() for each in texts}) < len(names):
+        raise InvalidInputError(
+            "target_alias and source_alias must be two names that differ by more than case, not"
+            f" {names[0]!r} and {names[1]!r}."
+        )
 
 
 def _bare(column: SchemaField) -> SchemaField:
@@ -194,7 +195,7 @@ class Merge:
 
     def when_matched_update(self, set: Mapping[str, Any], condition: Where | None = None) -> Merge:
         """Set columns of rows of the table that match a row of the source."""
-        return self._with(MergeClause("matched", "update", condition, dict(set)))
+        return self._with(MergeClause("matched", "update", condition, _stated(set)))
 
     def when_matched_update_all(self, condition: Where | None = None) -> Merge:
         """Set all columns that the source has to its values in the row that matches."""
@@ -208,7 +209,7 @@ class Merge:
         self, values: Mapping[str, Any], condition: Where | None = None
     ) -> Merge:
         """Insert a row for each row of the source that matches none; other columns get defaults."""
-        return self._with(MergeClause("not matched", "insert", condition, dict(values)))
+        return self._with(MergeClause("not matched", "insert", condition, _stated(values)))
 
     def when_not_matched_insert_all(self, condition: Where | None = None) -> Merge:
         """Insert each row of the source that matches none, with all its columns."""
@@ -218,14 +219,15 @@ class Merge:
         self, set: Mapping[str, Any], condition: Where | None = None
     ) -> Merge:
         """Set columns of rows of the table that match no row of the source."""
-        return self._with(MergeClause("not matched by source", "update", condition, dict(set)))
+        clause = MergeClause("not matched by source", "update", condition, _stated(set))
+        return self._with(clause)
 
     def when_not_matched_by_source_delete(self, condition: Where | None = None) -> Merge:
         """Delete rows of the table that match no row of the source."""
         return self._with(MergeClause("not matched by source", "delete", condition))
 
     def execute(self) -> RowCounts:
-        """Run the MERGE, and return what it did.
+        """Run the MERGE, and return what it did. It may be called again, with the same rows.
 
         Runs again after a conflict with a concurrent statement. Raises InvalidInputError without a
         clause, and one that names the column or the clause at fault. Raises RepeatedMatchError if
@@ -241,3 +243,10 @@ class Merge:
 
     def _with(self, clause: MergeClause) -> Merge:
         return replace(self, _clauses=(*self._clauses, clause))
+
+
+def _stated(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values of a clause. Raises InvalidInputError for anything but a dict."""
+    if not isinstance(values, Mapping):
+        raise InvalidInputError(f"A clause takes a dict of values by column, not {values!r}.")
+    return dict(values)

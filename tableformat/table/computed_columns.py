@@ -58,7 +58,7 @@ def fill(
     Concurrent writers may append, delete and compact meanwhile. Rows that they add before the epoch
     of the new values get values, too.
     """
-    check_settings(settings, commit, may_lease=True)
+    check_settings(settings, commit, may_lease=True, may_expire=False, may_choose=False)
     log = table.log
     log.store.require_writable()
     work = ColumnWork(

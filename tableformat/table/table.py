@@ -592,9 +592,9 @@ class ArrowTable(TableReads):
     ) -> merge_clauses.Merge:
         """Begin a MERGE of rows into the table, whose clauses say what becomes of rows.
 
-        `source` is anything that `append` takes; `execute` reads it, and holds it in memory. `on`
-        names the columns by which rows match, or is a dict from columns of the table to those of
-        the source; a key with a NULL matches nothing. Add clauses to the result, and call its
+        `source` is anything that `append` takes; it is read at once, and held in memory. `on` names
+        the columns by which rows match, or is a dict from columns of the table to those of the
+        source; a key with a NULL matches nothing. Add clauses to the result, and call its
         `execute`:
 
             merge = table.merge(rows, on="id").when_matched_update_all()
@@ -602,17 +602,13 @@ class ArrowTable(TableReads):
 
         Clauses call the columns of both `source.v` and `target.v`, or by the aliases. Reads the key
         columns where bounds allow one of the keys, then the rows that match, about a block at a
-        time. Clauses for rows that do not match by source read all rows. The errors are those of
-        `Merge.execute`.
+        time. Clauses for rows that do not match by source read all rows. Raises InvalidInputError
+        that names an argument at fault, or a column of the source that is there twice.
         """
-
-        def run(clauses: tuple[merge_clauses.MergeClause, ...]) -> RowCounts:
-            check_settings(None, commit)
-            names = (target_alias, source_alias)
-            evaluate = evaluators.merge(self._columns, source, on, clauses, names, settings)
-            return self._run(evaluate, commit)
-
-        return merge_clauses.Merge(run)
+        check_settings(None, commit)  # as in `upsert`
+        names = (target_alias, source_alias)
+        merged = evaluators.merge(self._columns, source, on, names, settings)
+        return merge_clauses.Merge(lambda clauses: self._run(merged(clauses), commit))
 
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys in `data`.

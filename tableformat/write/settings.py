@@ -77,6 +77,7 @@ def check_settings(
     *,
     may_lease: bool = False,
     may_expire: bool = True,
+    may_choose: bool = True,
 ) -> None:
     """Raise InvalidInputError for settings of another type, or that a statement does not have."""
     if settings is not None and not isinstance(settings, WriteSettings):
@@ -88,6 +89,10 @@ def check_settings(
     if settings is not None and settings.ttl is not None and not may_expire:
         raise InvalidInputError(
             "Option ttl is for new rows; set the column that the property 'ttl.expires' names."
+        )
+    if settings is not None and settings.on_duplicate is not None and not may_choose:
+        raise InvalidInputError(
+            "on_duplicate works only for appending and overwriting rows; leave it out."
         )
     if commit is not None and not isinstance(commit, CommitSettings):
         raise InvalidInputError(f"commit must be colonnade.CommitSettings, not {commit!r}.")

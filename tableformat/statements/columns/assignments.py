@@ -126,26 +126,7 @@ def parse_assignments(
     """
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")
-    values: dict[int, Value] = {}
-    given_by_id: dict[int, object] = {}
-    for name, value in given.items():
-        field = assigned_field(name, schema)
-        if field.id in values:
-            raise InvalidInputError(f"Column {field.name!r} is set more than once; set it once.")
-        values[field.id] = assigned_value(value, field, schema)
-        given_by_id[field.id] = value
-    parsed = Assignments(schema, values)
-    check_settable(parsed.targets.fields)
-    computed = {
-        key: each
-        for key, each in values.items()
-        if isinstance(each, RowValue) and not callable(given_by_id[key])
-    }
-    if computed:
-        # Computed on no rows, this checks the types alone, whichever rows the update will find.
-        read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
-        nothing = pa.RecordBatch.from_pylist([], arrow_schema(read))
-        Assignments(schema, computed).compute(nothing)
+    values = assigned_values(given, schema, schema)
     changed = tuple(
         each
         for each in bind_generations(table, schema)
@@ -153,6 +134,30 @@ def parse_assignments(
     )
     nulls = {each.field.id: _null(each.field) for each in changed}
     return Assignments(schema, {**nulls, **values}, changed)
+
+
+def assigned_values(
+    given: Mapping[str, Any], targets: TableSchema, schema: TableSchema
+) -> dict[int, Value]:
+    """Return the values of columns of a table by id; they are computed from rows of a schema.
+
+    Raises the errors of `parse_assignments`, apart from those of generated columns.
+    """
+    values: dict[int, Value] = {}
+    computed: dict[int, Value] = {}
+    for name, value in given.items():
+        field = assigned_field(name, targets)
+        if field.id in values:
+            raise InvalidInputError(f"Column {field.name!r} is set more than once; set it once.")
+        found = values[field.id] = assigned_value(value, field, schema)
+        if isinstance(found, RowValue) and not callable(value):
+            computed[field.id] = found
+    check_settable(tuple(each for each in targets.fields if each.id in values))
+    if computed:
+        # Computed on no rows, this checks the types alone, whichever rows will be found.
+        nothing = pa.RecordBatch.from_pylist([], arrow_schema(schema))
+        Assignments(targets, computed).compute(nothing)
+    return values
 
 
 def _null(field: SchemaField) -> ConstantValue:

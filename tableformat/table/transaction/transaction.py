@@ -515,14 +515,10 @@ class ArrowTransactionTable(TableReads):
         commit: CommitSettings | None = None,
     ) -> merge_clauses.Merge:
         """Begin a MERGE of rows into the table; see `ArrowTable.merge`."""
-        _refuse(commit)
-
-        def run(clauses: tuple[merge_clauses.MergeClause, ...]) -> RowCounts:
-            names = (target_alias, source_alias)
-            evaluate = evaluators.merge(self._columns, source, on, clauses, names, settings)
-            return self._run(evaluate, commit)
-
-        return merge_clauses.Merge(run)
+        _refuse(commit)  # as in `upsert`
+        names = (target_alias, source_alias)
+        merged = evaluators.merge(self._columns, source, on, names, settings)
+        return merge_clauses.Merge(lambda clauses: self._run(merged(clauses), commit))
 
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys; see `ArrowTable.delete_keys`."""

@@ -251,3 +251,66 @@ def test_a_source_without_rows_changes_nothing(tmp_path: Path) -> None:
     nothing = SOURCE.filter(pa.array([False, False]))
     counts = table.merge(nothing, on="id").when_matched_delete().execute()
     assert (counts.rows_deleted, table.refresh().epoch) == (0, before)
+
+
+def test_a_merge_that_runs_again_has_the_rows_of_its_stream(tmp_path: Path) -> None:
+    table = small(tmp_path)
+    merge = table.merge(SOURCE.to_reader(), on="id").when_not_matched_by_source_delete()
+    with pytest.raises(InvalidInputError, match="'v' is int, but the data holds string"):
+        merge.when_matched_update({"v": "target.s"}).execute()
+    merge.execute()
+    assert [row["id"] for row in contents(table)] == [2]
+    assert merge.when_not_matched_insert_all().execute().rows_inserted == 1
+
+
+@pytest.mark.parametrize("sides", [{"id": "id"}, {"s": "s"}])
+@pytest.mark.parametrize(
+    "merged",
+    [
+        lambda merge: merge.when_matched_update({"v": "source.s"}),
+        lambda merge: merge.when_not_matched_insert({"v": "source.s"}),
+        lambda merge: merge.when_not_matched_by_source_update({"v": "target.s"}),
+    ],
+)
+def test_a_value_of_another_type_is_refused_whichever_rows_there_are(
+    tmp_path: Path, merged: Callable[[Any], Any], sides: dict[str, str]
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    with pytest.raises(InvalidInputError, match="'v' is int, but the data holds string"):
+        merged(table.merge(SOURCE, sides)).execute()
+
+
+TWICE = pa.table([[2], [3], [4]], names=["id", "v", "V"])
+
+
+@pytest.mark.parametrize(
+    ("begun", "message"),
+    [
+        (lambda t: t.merge(SOURCE, 5), "on must be a list of column names, not 5"),
+        (lambda t: t.merge(SOURCE, None), "on must be a list of column names, not None"),
+        (lambda t: t.merge(SOURCE, {"id": 3}), "on must be a list of column names"),
+        (lambda t: t.merge(SOURCE, []), "one or more columns"),
+        (lambda t: t.merge(SOURCE, ["id", "id"]), "each once"),
+        (lambda t: t.merge(SOURCE, "id", source_alias="TARGET"), "'target' and 'TARGET'"),
+        (lambda t: t.merge(SOURCE, "id", source_alias=None), "'target' and None"),
+        (lambda t: t.merge(SOURCE, "id", target_alias=""), "'' and 'source'"),
+        (lambda t: t.merge(TWICE, "id"), "column 'v' more than once"),
+        (lambda t: t.merge(SOURCE, "id").when_matched_update("v = 1"), "a dict of values"),
+        (lambda t: t.merge(SOURCE, "id").when_matched_update(None), "a dict of values"),
+        (lambda t: t.merge(SOURCE, "id").when_not_matched_insert(["id"]), "a dict of values"),
+        (lambda t: t.merge(SOURCE, "id").when_not_matched_by_source_update(7), "a dict of values"),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    tmp_path: Path, begun: Callable[[Any], Any], message: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        begun(small(tmp_path)).when_matched_update_all().execute()
+
+
+def test_an_alias_may_have_any_characters(tmp_path: Path) -> None:
+    table = small(tmp_path)
+    table.merge(SOURCE, "id", source_alias="a`b", target_alias="t.x").when_matched_update_all(
+        "`a``b`.v > `t.x`.v"
+    ).execute()
+    assert [row["v"] for row in contents(table)] == [1, 20, 3]

@@ -9,11 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade import ArrowDatabase, ArrowTable, CommitSettings
+from colonnade import ArrowDatabase, ArrowTable, CommitSettings, WriteSettings
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
 from tests.tableformat.statements.tables import filled, rows
+
+IGNORE, TTL = WriteSettings(on_duplicate="ignore"), WriteSettings(ttl="1 hour")
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,11 @@ from tests.tableformat.statements.tables import filled, rows
         (lambda t: t.upsert(rows(1), on=["id", "id"]), "each once"),
         (lambda t: t.upsert(7, on="id"), "no Arrow interface"),
         (lambda t: t.delete("id = 1", commit=7), "must be colonnade.CommitSettings"),
+        (lambda t: t.update({"id": 1}, settings=IGNORE), "on_duplicate works only for"),
+        (lambda t: t.upsert(rows(1), on="id", settings=IGNORE), "on_duplicate works only for"),
+        (lambda t: t.merge(rows(1), "id", settings=IGNORE), "on_duplicate works only for"),
+        (lambda t: t.backfill("id", 1, settings=IGNORE), "on_duplicate works only for"),
+        (lambda t: t.backfill("id", 1, settings=TTL), "Option ttl is for new rows"),
     ],
 )
 def test_bad_input_is_named_and_changes_nothing(

@@ -56,3 +56,10 @@ def test_only_a_write_of_new_rows_may_have_a_lease() -> None:
     check_settings(leased, None, may_lease=True)
     with pytest.raises(InvalidInputError, match="lease_hours works only for appending"):
         check_settings(leased, None)
+
+
+def test_only_a_plain_write_may_choose_what_happens_to_a_key_that_is_there() -> None:
+    chosen = WriteSettings(on_duplicate="ignore")
+    check_settings(chosen, None)
+    with pytest.raises(InvalidInputError, match="on_duplicate works only for appending"):
+        check_settings(chosen, None, may_choose=False)
