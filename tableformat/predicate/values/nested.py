@@ -82,7 +82,8 @@ def contains(value: RowValue, wanted: RowValue) -> RowValue:
 
     def apply(lists: pa.Array, others: pa.Array) -> pa.Array:
         parents = pc.list_parent_indices(lists).to_numpy()
-        elements = lists.flatten()
+        # A NULL may have elements, which `flatten` leaves out.
+        parents, elements = parents[valid_mask(lists)[parents]], lists.flatten()
         pairs = pa.RecordBatch.from_arrays(
             [elements, others.take(pa.array(parents))], names=["element", "wanted"]
         )

@@ -57,3 +57,12 @@ def test_a_field_is_found_exactly_or_else_without_case() -> None:
         field_of(STRUCT, "y")
     with pytest.raises(InvalidInputError, match="must be boolean"):
         as_boolean(field_of(STRUCT, "x"))
+
+
+def test_the_elements_of_a_list_that_is_null_do_not_count() -> None:
+    whole = pa.array([[3], [3, 1], [1]], pa.list_(pa.int32()))
+    hidden = pa.array([False, True, False])
+    lists = pa.ListArray.from_arrays(whole.offsets, whole.values, type=whole.type, mask=hidden)
+    batch = pa.RecordBatch.from_arrays([lists], names=["a"])
+    found = contains(A, constant(make_literal(3)))
+    assert found.compute(batch).to_pylist() == [True, None, False]
