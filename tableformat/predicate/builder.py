@@ -110,9 +110,13 @@ class ColumnBuilder:
 
         Raises InvalidInputError for a string, and for anything else that is not a list of values.
         """
-        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        try:
+            members = None if isinstance(values, str | bytes) else [*values]
+        except TypeError:
+            members = None
+        if members is None:
             raise InvalidInputError(f"isin() takes a list of values, not {values!r}.")
-        literals = tuple(make_literal(value) for value in values)
+        literals = tuple(map(make_literal, members))
         return In(self._column, literals) if literals else FALSE
 
     def between(self, low: object, high: object) -> Predicate:

@@ -195,6 +195,27 @@ def columns_of(value: Operand | Predicate) -> Iterator[Column]:
             yield from columns_of(operand)
 
 
+MOST_LEVELS = 100
+"""The most conditions inside each other. Python allows 1,000 calls, and a level takes several."""
+
+
+def depth_of(predicate: Predicate) -> int:
+    """Return how many conditions are inside each other; 1 for one alone."""
+    level, depth = [predicate], 0
+    while level:
+        level, depth = [part for each in level for part in _parts_of(each)], depth + 1
+    return depth
+
+
+def _parts_of(predicate: Predicate) -> tuple[Predicate, ...]:
+    match predicate:
+        case And(parts) | Or(parts):
+            return parts
+        case Not(part):
+            return (part,)
+    return ()
+
+
 def _joined(word: str, parts: Iterable[Predicate]) -> str:
     return word.join(f"({part})" for part in parts)
 

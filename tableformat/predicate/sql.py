@@ -1,5 +1,6 @@
-"""Read conditions and values from users: SQL text in Spark's dialect, or what `col` builds.
+"""Read conditions and values from users: SQL text, what `col` builds, or expressions of Arrow.
 
+Every condition passes through `parse_predicate`. SQL is that of Spark's dialect.
 Grammar: docs/predicates.md
 """
 
@@ -12,23 +13,30 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import NameReference, SchemaField, TableSchema
 from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
-from colonnade.tableformat.predicate.expressions import Operand, Predicate
+from colonnade.tableformat.predicate.expressions import MOST_LEVELS, Operand, Predicate, depth_of
+from colonnade.tableformat.types.compute import pc
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 """The values of the parameters of a text: of each `?` in their order, or of `:name` by its name."""
 
+
 Where = str | tuple[str, Parameters] | Predicate | ColumnBuilder
-"""The forms of a condition. A text may have parameters, which are given beside it in a tuple."""
+"""The forms of a condition, beside an expression of Arrow, of which pyarrow states no type.
+
+A text may have parameters, which are given beside it in a tuple.
+"""
 
 
 def parse_predicate(where: Where) -> Predicate:
-    """Read a predicate in Spark SQL. A predicate that was built with `col` is returned unchanged.
+    """Return the predicate of SQL text, of an expression of Arrow, or that was built with `col`.
 
-    A parameter is a value and never SQL, whatever its text is: `("name = ?", ["O'Neil"])`.
-    Raises InvalidInputError with one sentence for text that is not a predicate. For SQL that
-    predicates do not support, the sentence names the unsupported part. Raises it for a parameter
-    without a value, and for a value without a parameter. Costs well under a
-    millisecond for a short text, and once in a process about a quarter of a second.
+    An expression of Arrow means what the same condition in SQL means. A parameter is a value and
+    never SQL, whatever its text is: `("name = ?", ["O'Neil"])`.
+
+    Raises InvalidInputError with one sentence for what is not a predicate. For SQL that predicates
+    do not support, the sentence names the unsupported part. Raises it for a parameter without a
+    value, for a value without a parameter, and for conditions of more than 100 levels. Costs well
+    under a millisecond for a short text, and once in a process about a quarter of a second.
     """
     match where:
         case (str() as text, Mapping() | list() | tuple() as parameters):
@@ -38,11 +46,16 @@ def parse_predicate(where: Where) -> Predicate:
             predicate = _grammar().read_predicate(where)
             return predicate
     built = as_predicate(where)
+    if built is None and isinstance(where, pc.Expression):
+        module = importlib.import_module("colonnade.tableformat.predicate.foreign.arrow")
+        built = module.from_arrow(where)
     if built is None:
         raise InvalidInputError(
-            "where must be SQL text, a tuple of SQL text and its parameters, or built by col(),"
-            f" not {where!r}."
+            "where must be SQL text, a tuple of SQL text and its parameters, built by col(), or an"
+            f" expression of Arrow, not {where!r}."
         )
+    if depth_of(built) > MOST_LEVELS:
+        raise InvalidInputError("The predicate is nested too deeply; flatten it.")
     return built
 
 

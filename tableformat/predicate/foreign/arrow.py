@@ -76,11 +76,22 @@ def from_arrow(expression: Any) -> Predicate:
 def split(expression: Any, schema: TableSchema) -> ArrowFilter:
     """Divide an expression into a predicate on a table's columns and what Arrow must evaluate.
 
-    Each part of a conjunction is one or the other.
+    Each part of a conjunction is one or the other. Arrow evaluates all of an expression that is
+    nested too deeply for Python.
     """
-    root = tree.read_expression(expression)
+    try:
+        return _split(tree.read_expression(expression), schema) or _whole(expression)
+    except RecursionError:
+        return _whole(expression)
+
+
+def _whole(expression: Any) -> ArrowFilter:
+    return ArrowFilter(None, expression, None)
+
+
+def _split(root: tree.Node | None, schema: TableSchema) -> ArrowFilter | None:
     if root is None:
-        return ArrowFilter(None, expression, None)
+        return None
     where, rest = list[Predicate](), list[tree.Node]()
     for part in _parts(root):
         found = _translated(part)
@@ -109,7 +120,7 @@ def _translated(node: tree.Node | None) -> Predicate | None:
     """Return the predicate of a tree, or None if there is none."""
     try:
         return None if node is None else _predicate(node)
-    except (_NoPredicate, InvalidInputError):
+    except (_NoPredicate, InvalidInputError, RecursionError):
         return None
 
 

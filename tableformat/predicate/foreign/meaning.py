@@ -8,6 +8,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.predicate.bind import bind, resolve
 from colonnade.tableformat.predicate.expressions import (
+    MOST_LEVELS,
     And,
     Column,
     Compare,
@@ -17,6 +18,7 @@ from colonnade.tableformat.predicate.expressions import (
     Or,
     Predicate,
     StartsWith,
+    depth_of,
 )
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.storage import domain_of
@@ -28,6 +30,8 @@ def means_the_same(predicate: Predicate, schema: TableSchema) -> bool:
     A predicate also reads text as a time, compares times with and without a zone, and pads values
     of `char`. Other libraries compare the texts, or refuse to.
     """
+    if depth_of(predicate) >= MOST_LEVELS:  # it may become a part of a conjunction
+        return False
     try:
         bind(predicate, schema)
     except InvalidInputError:

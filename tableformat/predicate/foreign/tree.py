@@ -58,6 +58,9 @@ class Call:
 
 Node = Constant | Field | Call
 
+_CHAINS = ("and_kleene", "or_kleene")
+"""Functions of two arguments that a tree has once for a whole chain, however long it is."""
+
 
 def read_expression(expression: Any) -> Node | None:
     """Return the tree of a `pyarrow.compute.Expression`; None if Arrow cannot pickle it.
@@ -67,9 +70,8 @@ def read_expression(expression: Any) -> Node | None:
     try:
         (pickled,) = expression.__reduce__()[1]
         row = pa.ipc.open_file(pickled).get_batch(0)
-        entries = iter(_metadata(row.schema))
-        return _node(next(entries), entries, row.column)
-    except (pa.ArrowException, KeyError, StopIteration, ValueError):
+        return _node(iter(_metadata(row.schema)), row.column)
+    except (pa.ArrowException, KeyError, ValueError):
         return None
 
 
@@ -97,27 +99,41 @@ def columns_of(node: Node) -> Iterator[str]:
             yield from chain.from_iterable(map(columns_of, arguments))
 
 
-def _node(
-    entry: tuple[str, str], rest: Iterator[tuple[str, str]], row: Callable[[int], Row]
-) -> Node:
-    """Read the node that begins with an entry. Raises ValueError for an unknown entry."""
-    kind, value = entry
-    match kind:
-        case "literal":
-            return Constant(row(int(value)))
-        case "field_ref":
-            return Field((value,))
-        case "nested_field_ref":
-            return Field(tuple(name for _, (_, name) in zip(range(int(value)), rest, strict=False)))
-        case "call":
-            arguments, options = list[Node](), None
-            while (entry := next(rest))[0] != "end":
-                if entry[0] == "options":
-                    options = row(int(entry[1]))
-                else:
-                    arguments.append(_node(entry, rest, row))
-            return Call(value, tuple(arguments), options)
-    raise ValueError(kind)
+def _node(entries: Iterator[tuple[str, str]], row: Callable[[int], Row]) -> Node:
+    """Read the node that some entries begin with. Raises ValueError for an unknown entry."""
+    above: list[tuple[str, list[Node], list[Row]]] = []
+    for kind, value in entries:
+        match kind:
+            case "literal":
+                found: Node = Constant(row(int(value)))
+            case "field_ref":
+                found = Field((value,))
+            case "nested_field_ref":
+                names = zip(range(int(value)), entries, strict=False)
+                found = Field(tuple(name for _, (_, name) in names))
+            case "call":
+                above.append((value, [], []))
+                continue
+            case "options":
+                above[-1][2].append(row(int(value)))
+                continue
+            case "end":
+                found = _call(*above.pop())
+            case _:
+                raise ValueError(kind)
+        if not above:
+            return found
+        above[-1][1].append(found)
+    raise ValueError("The tree has no end.")
+
+
+def _call(function: str, arguments: list[Node], options: list[Row]) -> Call:
+    """Return a call; one of a chain such as `a | b | c` has all parts of the chain."""
+    parts = list[Node]()
+    for each in arguments:
+        joins = function in _CHAINS and isinstance(each, Call) and each.function == function
+        parts += each.arguments if joins and isinstance(each, Call) else (each,)
+    return Call(function, tuple(parts), options[0] if options else None)
 
 
 def _entries(node: Node, rows: list[Row]) -> Iterator[tuple[str, str]]:
@@ -131,6 +147,12 @@ def _entries(node: Node, rows: list[Row]) -> Iterator[tuple[str, str]]:
         case Field(path):
             yield "nested_field_ref", str(len(path))
             yield from (("field_ref", name) for name in path)
+        case Call(function, (first, *others)) if function in _CHAINS:
+            yield from [("call", function)] * len(others)
+            yield from _entries(first, rows)
+            for each in others:
+                yield from _entries(each, rows)
+                yield "end", function
         case Call(function, arguments, options):
             yield "call", function
             yield from chain.from_iterable(_entries(each, rows) for each in arguments)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from functools import reduce
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
@@ -18,9 +20,11 @@ from colonnade.tableformat.predicate import (
     evaluate,
     from_json,
     parse_predicate,
+    text_of,
     to_json,
 )
 from colonnade.tableformat.predicate import expressions as ex
+from colonnade.tableformat.predicate.expressions import MOST_LEVELS
 from colonnade.tableformat.predicate.grammar.trees import parse_tree
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -300,3 +304,33 @@ def test_parameters_are_values_by_their_order_or_by_their_names() -> None:
 def test_each_parameter_has_one_value(where: Any, named: str) -> None:
     with pytest.raises(InvalidInputError, match=named):
         parse_predicate(where)
+
+
+def test_an_expression_of_arrow_is_the_predicate_of_the_same_condition() -> None:
+    built = (pc.field("a") > 1) & ~pc.field("s", "x").isin(["u", None])
+    assert parse_predicate(built) == (col("a") > 1) & ~col("s.x").isin(["u"])
+    assert text_of(built) == "(a > 1) AND (NOT (s.x IN ('u')))"
+    with pytest.raises(InvalidInputError, match="of Arrow is no predicate: compare columns"):
+        parse_predicate(pc.field("a") + 1 > 2)
+
+
+@pytest.mark.parametrize("levels", [101, 200, 400, 5000])
+def test_a_built_predicate_of_too_many_levels_is_refused(levels: int) -> None:
+    deep = reduce(
+        lambda found, n: found | col("b") if n % 2 else found & col("b"), range(levels), ~col("a")
+    )
+    with pytest.raises(InvalidInputError, match="nested too deeply"):
+        parse_predicate(deep)
+
+
+def test_a_built_predicate_of_as_many_levels_as_are_taken_is_written_and_evaluated() -> None:
+    truth = col("b") == col("b")
+    joins: list[Any] = [lambda p, n: ~p, lambda p, n: p | truth if n % 2 else p & truth]
+    for join in joins:
+        deep = reduce(join, range(MOST_LEVELS - 1), truth)
+        schema = TableSchema(fields=(SchemaField(id=1, name="b", type="boolean"),))
+        batch = pa.RecordBatch.from_pylist([{"b": True}], arrow_schema(schema))
+        assert parse_predicate(deep) is deep
+        assert len(str(deep)) > MOST_LEVELS
+        assert from_json(to_json(deep)) == deep
+        assert evaluate(bind(deep, schema), batch).to_pylist()[0] is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -106,3 +108,14 @@ def test_an_expression_without_a_tree_is_left_to_arrow_with_all_columns() -> Non
     where, rest, columns = split(numbered, SCHEMA)
     assert (where, columns) == (None, None)
     assert rest is numbered
+
+
+def test_arrow_evaluates_what_is_nested_too_deeply_for_a_predicate() -> None:
+    for levels in (99, 100, 101, 250, 2000):
+        nested = reduce(lambda found, _: ~found, range(levels), pc.field("n") > 5)
+        where, rest, _ = split(nested, SCHEMA)
+        assert (where is None) == (levels >= 99)
+        assert (rest is None) == (levels < 99)
+    chain = reduce(or_, [pc.field("n") == n for n in range(3000)])
+    assert split(chain, SCHEMA).rest is None
+    assert len(str(from_arrow(chain))) > 3000

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import operator
 import pickle
+from functools import reduce
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -63,3 +66,12 @@ def test_what_arrow_cannot_pickle_has_no_tree() -> None:
     with pytest.raises(pa.ArrowNotImplementedError):
         pickle.dumps(numbered)
     assert read_expression(numbered) is None
+
+
+@pytest.mark.parametrize("join", [operator.or_, operator.and_])
+def test_a_long_chain_is_one_call_and_makes_the_same_expression_again(join: Any) -> None:
+    expression = reduce(join, [pc.field("n") == n for n in range(3000)])
+    node = read_expression(expression)
+    assert isinstance(node, Call)
+    assert len(node.arguments) == 3000
+    assert to_expression(node).equals(expression)
