@@ -21,6 +21,7 @@ from colonnade.spark_ext.planner.write import (
     identity,
     merging,
     rows,
+    stream_batches,
     writes,
 )
 
@@ -35,7 +36,17 @@ def describe(_: Describe) -> Description:
 
 _KNOWN = operations_of(databases, evolution, names, identity, metadata, procedures, removal)
 _READING = operations_of(
-    column_updates, deletes, expiry, feed, fills, load, merging, reads, rows, writes
+    column_updates,
+    deletes,
+    expiry,
+    feed,
+    fills,
+    load,
+    merging,
+    reads,
+    rows,
+    stream_batches,
+    writes,
 )
 
 OPS: dict[str, Operation[Any, Any]] = {

@@ -38,6 +38,7 @@ class RefusedStreamReader(DataSourceStreamReader):
 def refuse_stream_writer() -> NoReturn:
     """Refuse `writeStream`. Raises InvalidInputError."""
     raise InvalidInputError(
-        "Colonnade tables are not written by writeStream.toTable or start; write each batch in"
-        " foreachBatch, with the options txnAppId and txnVersion."
+        "A stream writes to a Colonnade table in a session with the jar, which"
+        " colonnade.enable(spark) adds; without it, write each batch in foreachBatch, with the"
+        " options txnAppId and txnVersion."
     )

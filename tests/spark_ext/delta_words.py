@@ -16,6 +16,7 @@ import colonnade
 from tests.words import make_database
 
 TIME = "2026-01-31 12:00"
+CHECKPOINTS = "spark.sql.streaming.checkpointLocation"
 
 
 class Tried:
@@ -41,6 +42,7 @@ class Tried:
         spark.sql("USE colonnade.shop")
         frame = spark.table("news")
         fresh = frame.where("id = 4")
+        spark.conf.set(CHECKPOINTS, str(lake / "checkpoint"))
         stream = spark.readStream.schema(frame.schema)
         self.names: dict[str, Any] = {"spark": spark, "F": F, "colonnade": colonnade}
         self.names |= {"Table": colonnade.Table, "builder": SparkSession.builder, "lake": lake}
@@ -87,6 +89,7 @@ def tried(spark: SparkSession, folder: str, code: str, in_sql: bool, expression:
     try:
         return Tried(spark, lake).run(code, in_sql, expression)
     finally:
+        spark.conf.unset(CHECKPOINTS)
         spark.sql("USE spark_catalog.default")
         spark.sql("DROP TABLE IF EXISTS new")
         spark.sql("DROP DATABASE colonnade.shop CASCADE")

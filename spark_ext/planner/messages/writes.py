@@ -30,6 +30,32 @@ class RefuseTableOptions(Question):
     options: Mapping[str, str]
 
 
+class StreamTarget(Message):
+    """The table that a stream writes to. Without one, the first batch creates it.
+
+    `landed` says whether the batch of the request was committed before.
+    """
+
+    database: str | None = None
+    table: str | None = None
+    landed: bool = False
+
+
+class CheckStream(Question):
+    """Check the `options` of a stream that writes to `path` in an output `mode` of Spark.
+
+    `known` is the table that the stream has written to. `number` is that of the batch which is
+    about to be written, and `query` the id of the stream; both are None before the first batch.
+    """
+
+    path: str
+    options: Mapping[str, str]
+    mode: Literal["append", "complete", "update"]
+    known: StreamTarget | None = None
+    query: str | None = None
+    number: int | None = None
+
+
 class PlanWrite(Question):
     """Plan a write to the table at `path` of rows with the Spark schema `columns`.
 

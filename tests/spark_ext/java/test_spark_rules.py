@@ -55,6 +55,13 @@ GENERATED = (f"CREATE TABLE {T} (id INT, twice INT GENERATED ALWAYS AS (id * 2))
 NAMED = ("CREATE OR REPLACE TABLE ruled USING colonnade AS SELECT 1 AS a",)
 ROWS = f"SELECT * FROM {T} ORDER BY id"
 HISTORY = f"DESCRIBE HISTORY {T}"
+TO_TABLE = (
+    "[spark.range(5, 6).selectExpr('id', '1 v').write.mode('overwrite').parquet(folder + '/in'),"
+    " spark.readStream.schema('id BIGINT, v INT').parquet(folder + '/in').writeStream"
+    ".option('checkpointLocation', folder + '/' + __import__('uuid').uuid4().hex)"
+    f".trigger(availableNow=True).toTable('{T}').awaitTermination(),"
+    f" spark.sql('{ROWS}').collect()][-1]"
+)
 MERGE = f"MERGE INTO {T} t USING (SELECT id, 11 AS v, 2 AS w FROM range(2)) s ON t.id = s.id"
 ALL = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
@@ -163,6 +170,8 @@ CASES = {
         "[1]",
         "NOT_FOUND",
     ),
+    "streamedBatches": Case(PLAIN, TO_TABLE, "[5, 1]", "a stream writes to table"),
+    "streamedBatchPlans": Case(PLAIN, TO_TABLE, "[5, 1]", "phase planning failed"),
     "streamSession": Case(
         PLAIN,
         "[spark.sql(\"CALL colonnade.system.begin(database => 'rules')\").collect(),"

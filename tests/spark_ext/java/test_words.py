@@ -218,7 +218,7 @@ PYTHON: dict[str, tuple[str, Any]] = {
     ),
     'news.writeTo("new").using("colonnade").create()': (NEW, [3, 4]),
     'news.writeTo("orders").overwrite(F.col("id") >= 3)': (AFTER, [1, 2, 3, 4]),
-    "stream.writeStream.foreachBatch(lambda rows, batch: table.upsert(rows)).start()": (
+    f'stream.writeStream.format("colonnade").outputMode("append").start({AT})': (
         "[found.processAllAvailable(), found.stop()] and ids()",
         [1, 2, 3, 4],
     ),

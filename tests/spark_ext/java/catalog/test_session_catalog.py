@@ -9,10 +9,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-import colonnade
 from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -107,26 +105,6 @@ def test_a_procedure_finds_a_table_of_sparks_own_catalog_without_its_name(
     spark.sql("CREATE TABLE other USING parquet AS SELECT 1 AS a")
     text = spark.refusal("CALL colonnade.system.history('own.other')")
     assert "Table own.other is of another format" in text
-
-
-@pytest.mark.parametrize("table", ["own.t", "colonnade.default.streamed"])
-def test_a_stream_that_cannot_be_written_leaves_no_table(spark: SparkShell, table: str) -> None:
-    stream = "spark.readStream.format('rate').load().writeStream.format('colonnade')"
-    place = f"option('checkpointLocation', folder + '/checkpoint').toTable('{table}')"
-    text = spark.refused_run(f"{stream}.{place}")
-    assert "write each batch in foreachBatch, with the options txnAppId and txnVersion" in text
-    assert spark.run(f"spark.catalog.tableExists('{table}')") is False
-
-
-def test_a_stream_is_refused_by_a_path_where_a_table_is_and_where_none_is(
-    spark: SparkShell, tmp_path: Path
-) -> None:
-    colonnade.create(tmp_path / "old", pa.schema([("value", pa.int64())]))
-    stream = "spark.readStream.format('rate').load().writeStream.format('colonnade')"
-    for name in ("old", "new"):
-        place = f"option('checkpointLocation', '{tmp_path}/checkpoint').start('{tmp_path}/{name}')"
-        text = spark.refused_run(f"{stream}.{place}")
-        assert "write each batch in foreachBatch, with the options txnAppId and txnVersion" in text
 
 
 DESIGN = """

@@ -5,28 +5,38 @@ import colonnade.catalog.ColonnadeSessionCatalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.DataFramePath;
 import colonnade.spark.catalog.Warehouse;
-import colonnade.spark.catalog.design.StreamedWrites;
 import colonnade.spark.quirks.session.OwnCatalog;
+import colonnade.spark.quirks.statement.Caller;
+import colonnade.spark.quirks.writes.StreamSink;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.ReadOptions;
 import colonnade.spark.table.UserPath;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import org.apache.spark.sql.SQLContext;
+import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.SupportsCatalogOptions;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.sources.DataSourceRegister;
+import org.apache.spark.sql.sources.StreamSinkProvider;
+import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The data source {@code colonnade}: {@code spark.read.format("colonnade").load(path)} and
  * {@code df.write.format("colonnade").save(path)}. Both go through the catalog of that name, as
  * statements about {@code colonnade.`path`} do. Spark makes one of these for each.
  */
-public final class ColonnadeSource implements SupportsCatalogOptions, DataSourceRegister {
+public final class ColonnadeSource
+    implements SupportsCatalogOptions, DataSourceRegister, StreamSinkProvider {
   private DataFramePath identifier;
 
   @Override
@@ -88,14 +98,39 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
   @Override
   public Table getTable(
       StructType schema, Transform[] partitioning, Map<String, String> properties) {
-    return catalogTable(properties);
+    // Of a stream that writes to a path, only the sink below learns mode and layout.
+    return Caller.isStreamToPath() ? new NoTable("of a stream") : catalogTable(properties);
+  }
+
+  /** A table that no stream can be written to, so that Spark asks for a sink. */
+  private record NoTable(String name) implements Table {
+    @Override
+    public Column[] columns() {
+      return new Column[0];
+    }
+
+    @Override
+    public Set<TableCapability> capabilities() {
+      return Set.of();
+    }
+  }
+
+  @Override
+  public StreamSink createSink(
+      SQLContext context,
+      scala.collection.immutable.Map<String, String> parameters,
+      Seq<String> partitionColumns,
+      OutputMode mode) {
+    return StreamSink.ofPath(
+        CollectionConverters.asJava(parameters),
+        CollectionConverters.asJava(partitionColumns),
+        mode);
   }
 
   /** A table of Spark's own catalog, by the place among the properties that it stores there. */
   private static ColonnadeTable catalogTable(Map<String, String> properties) {
     String location = properties.get(TableCatalog.PROP_LOCATION);
     String path = properties.getOrDefault("path", location);
-    StreamedWrites.refuse();
     if (path == null) {
       throw ColonnadeException.invalid(
           "Spark's own catalog cannot create a Colonnade table by itself: start Spark with --conf"

@@ -16,6 +16,16 @@ public final class Writes {
   /** Refuse {@code options} of a statement that creates a table without rows. */
   public record RefuseTableOptions(Map<String, String> options) implements Question<Replies.Done> {}
 
+  /** The table that a stream writes to, and whether the batch of the request was committed before. */
+  public record StreamTarget(
+      @Nullable String database, @Nullable String table, boolean landed) {}
+
+  /** Check what a stream writes, before its first batch and before each batch. */
+  public record CheckStream(
+      String path, Map<String, String> options, String mode, @Nullable StreamTarget known,
+      @Nullable String query, Long number)
+      implements Question<StreamTarget> {}
+
   /** Plan a write to the table at {@code path} of rows with the Spark schema {@code columns}. */
   public record PlanWrite(
       String path, String columns, Map<String, String> options, @Nullable Views.NamedView seen,

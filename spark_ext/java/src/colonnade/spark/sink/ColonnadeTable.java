@@ -222,6 +222,7 @@ public class ColonnadeTable extends TableAtEpoch
         TableCapability.TRUNCATE,
         TableCapability.OVERWRITE_BY_FILTER,
         TableCapability.OVERWRITE_DYNAMIC,
+        TableCapability.STREAMING_WRITE,
         TableCapability.AUTOMATIC_SCHEMA_EVOLUTION);
   }
 

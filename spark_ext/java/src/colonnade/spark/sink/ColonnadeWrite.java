@@ -9,6 +9,7 @@ import org.apache.spark.sql.connector.write.DataWriterFactory;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
 import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
 
 /**
  * A planned write. Each task receives its rows by partition and in the order of the sort key, and
@@ -57,6 +58,11 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering, BatchWrit
   @Override
   public BatchWrite toBatch() {
     return this;
+  }
+
+  @Override
+  public StreamingWrite toStreaming() {
+    throw ColonnadeWriteBuilder.ofStream(planned.path());
   }
 
   @Override

@@ -1,5 +1,6 @@
 package colonnade.spark.sink;
 
+import colonnade.planner.ColonnadeException;
 import colonnade.planner.messages.Clauses.Tree;
 import colonnade.spark.quirks.changes.MergeJoin;
 import colonnade.spark.quirks.writes.SparkCondition;
@@ -34,12 +35,25 @@ public final class ColonnadeWriteBuilder
    * that has replaced it.
    */
   public static ColonnadeWriteBuilder of(ColonnadeTable table, LogicalWriteInfo info) {
+    if (info.options().containsKey("checkpointLocation")) {
+      throw ofStream(table.path());
+    }
     // Spark runs a MERGE that only inserts as an append.
     return new ColonnadeWriteBuilder(
         request(table.path(), info).basedOn(table),
         (planned, messages) -> planned.append(MergeJoin.running(table), messages),
         table,
         info.options().containsKey("path"));
+  }
+
+  /** Refuses what Spark plans for a stream where no rule takes its batches. Always throws. */
+  static RuntimeException ofStream(String path) {
+    return ColonnadeException.invalid(
+        "The option checkpointLocation is for streams, and a stream writes to table %s by its name"
+            + " only with the rule streamedBatches of Colonnade's extension, and without a"
+            + " continuous trigger; use start(path), or start Spark with"
+            + " colonnade.configure(builder).",
+        path);
   }
 
   /** Creates a write of a DataFrame that overwrites a table, as {@code request} describes it. */

@@ -87,7 +87,6 @@ public record TableDesign(
   /** Reads a statement. Refuses features that Colonnade tables do not have. */
   public static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
-    StreamedWrites.refuse();
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     refuseHive(given.keySet());
     refuseNowhere(given);

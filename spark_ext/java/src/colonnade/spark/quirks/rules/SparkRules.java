@@ -22,6 +22,8 @@ import colonnade.spark.quirks.writes.AppendColumns;
 import colonnade.spark.quirks.writes.EvolvingInserts;
 import colonnade.spark.quirks.writes.EvolvingWrites;
 import colonnade.spark.quirks.writes.FillGenerated;
+import colonnade.spark.quirks.writes.StreamedBatchPlans;
+import colonnade.spark.quirks.writes.StreamedBatches;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -93,6 +95,9 @@ public final class SparkRules {
           rule("offeredColumns", Mends.REFUSAL, BOTH,
               "the values of an `UPDATE` of all rows cannot read columns such as `_epoch`",
               check(new OfferedColumns())),
+          rule("streamedBatches", Mends.REFUSAL, BOTH,
+              "`writeStream.toTable` is refused; `start(path)` works",
+              check(new StreamedBatches())),
           rule("fillGenerated", Mends.REFUSAL, BOTH,
               "writes to tables with generated columns, and those with `ttl`, are refused",
               check(new FillGenerated())),
@@ -105,6 +110,9 @@ public final class SparkRules {
           rule("paddedDeletes", Mends.REFUSAL, BOTH,
               "`DELETE FROM` a table with a `CHAR` column needs a condition",
               strategy(new PaddedDeletes())),
+          rule("streamedBatchPlans", Mends.REFUSAL, BOTH,
+              "Spark finds no plan for a batch of `writeStream.toTable`",
+              strategy(new StreamedBatchPlans())),
           rule("columnUpdates", Mends.COST, BOTH,
               "`UPDATE` and `MERGE` write whole rows, and not the columns that they set",
               strategy(new ColumnUpdates())),

@@ -50,9 +50,12 @@ public final class Caller {
         || any(frame -> frame.getClassName().equals(CONNECT)) && ConnectCall.isFrameWriter();
   }
 
-  /** Whether {@code df.writeStream} calls, which creates a missing table. */
-  public static boolean isStreamWriter() {
-    return any(frame -> frame.getClassName().equals(STREAM_WRITER));
+  /** Whether {@code df.writeStream.start(path)} calls. */
+  public static boolean isStreamToPath() {
+    return any(
+        frame ->
+            frame.getClassName().equals(STREAM_WRITER)
+                && frame.getMethodName().equals("startInternal"));
   }
 
   /** Returns whether the caller is a write WITH SCHEMA EVOLUTION; Spark alters its table first. */
