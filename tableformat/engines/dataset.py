@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from operator import index
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,9 @@ from colonnade.tableformat.engines.engine_scan import EngineScan
 from colonnade.tableformat.engines.filtered_scan import Columns, FilteredScan, filtered
 from colonnade.tableformat.types.chosen_rows import first_rows
 from colonnade.tableformat.types.compute import pc
+
+_MOST_ROWS = 2**31
+"""More rows than a batch has."""
 
 
 class _Reads:
@@ -93,9 +97,11 @@ class ScanDataset(_Reads, pads.Dataset):  # type: ignore[misc]  # pyarrow has no
 
         A column is a name, or an expression by its name in a dict. Reads the log, and no rows.
         `options` of pyarrow about reading ahead and memory are taken, and change nothing. Raises
-        NotFoundError for an unknown column, and the errors of Arrow for an expression that it
-        refuses.
+        NotFoundError for an unknown column, InvalidInputError for an argument of another type, and
+        the errors of Arrow for an expression that it refuses.
         """
+        if batch_size is not None:
+            batch_size = _count(batch_size, 1, "batch_size")
         plan = filtered(self._scan, columns, _both(self._expression, filter))
         scanner = DatasetScanner(self, plan, batch_size, 1 if use_threads is False else None)
         # `write_dataset` states this option, and needs a scanner of C++.
@@ -218,15 +224,16 @@ class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no type
 
     def head(self, num_rows: int) -> pa.Table:
         """Read the first rows, and little more."""
-        rows = first_rows(self._plan.batches(1), num_rows)
+        rows = first_rows(self._plan.batches(1), _count(num_rows, 0, "num_rows"))
         return pa.Table.from_batches(rows, self.projected_schema)
 
     def take(self, indices: Any) -> pa.Table:
         """Read the rows with some numbers, which count the rows of this scanner from 0.
 
-        Reads up to the last of them. Raises IndexError for a number beyond the rows.
+        Reads up to the last of them. Raises IndexError for a number beyond the rows, and
+        InvalidInputError for anything but whole numbers.
         """
-        wanted = pa.array(indices, pa.int64())
+        wanted = _row_numbers(indices)
         numbers = pc.unique(wanted).sort()
         found, first = list[pa.RecordBatch](), 0
         with closing(self.to_batches()) as batches:  # type: ignore[type-var]
@@ -255,7 +262,40 @@ class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no type
         return pads.Scanner.from_batches(self.to_reader())
 
 
+def _count(given: Any, least: int, what: str) -> int:
+    """Return a number of rows. Raises InvalidInputError that names the argument `what`."""
+    try:
+        count = -1 if isinstance(given, bool) else index(given)
+    except TypeError:
+        count = -1
+    if count < least:
+        raise InvalidInputError(
+            f"{what} must be a whole number of rows from {least}, not {given!r:.100}."
+        )
+    return min(count, _MOST_ROWS)
+
+
+def _row_numbers(indices: Any) -> pa.Array:
+    """Return the numbers of rows. Raises InvalidInputError, and IndexError for one below 0."""
+    try:
+        given = pa.array(indices)
+        numbers = given.cast(pa.int64()) if pa.types.is_integer(given.type) else given
+    except (pa.ArrowException, TypeError, OverflowError):
+        numbers = pa.nulls(1)
+    if len(numbers) and (numbers.type != pa.int64() or numbers.null_count):
+        raise InvalidInputError(f"Rows are taken by whole numbers, not by {indices!r:.100}.")
+    numbers = numbers.cast(pa.int64())
+    if (least := pc.min(numbers).as_py() or 0) < 0:
+        raise IndexError(f"There is no row {least}: rows are counted from 0.")
+    return numbers
+
+
 def _both(left: Any | None, right: Any | None) -> Any | None:
+    for each in (left, right):
+        if each is not None and not isinstance(each, pc.Expression):
+            raise InvalidInputError(
+                f"filter must be a pyarrow.compute.Expression, not {each!r:.100}."
+            )
     if left is None or right is None:
         return right if left is None else left
     return left & right

@@ -38,8 +38,17 @@ def query(
     Raises ImportError if DuckDB is not installed, and InvalidInputError with the sentence of DuckDB
     for a query that it refuses, or that returns no rows.
     """
+    if not isinstance(text, str):
+        raise InvalidInputError(f"A query is SQL text, not {text!r:.100}.")
+    if not isinstance(parameters, Mapping | Sequence | None) or isinstance(parameters, str | bytes):
+        raise InvalidInputError(
+            "Parameters are a list of the values of each ?, or a dict of those of $name, not"
+            f" {parameters!r:.100}."
+        )
     duckdb = library("duckdb", "sql")
     connection = duckdb.connect()
+    # A name that is no table is not one of Python either.
+    connection.execute("SET python_enable_replacements = false")
     try:
         for name in names:
             # DuckDB lists the tables of a query only after it has bound their columns.

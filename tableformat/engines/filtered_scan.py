@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import acero
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.engines.engine_scan import EngineScan
 from colonnade.tableformat.predicate.foreign.arrow import split
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
@@ -56,7 +57,8 @@ def filtered(scan: EngineScan, columns: Columns, expression: Any | None) -> Filt
     """Plan to read columns of the rows of a scan that meet an expression (None: all).
 
     The scan takes over what it can. A scan with a limit takes over no part of the expression, which
-    chooses among its first rows. Raises the errors of `Scan.select`.
+    chooses among its first rows. Raises the errors of `Scan.select`, and InvalidInputError for
+    columns that are no list.
     """
     schema = scan.schema
     where, rest, of_rest = None, expression, frozenset[str]() if expression is None else None
@@ -84,7 +86,13 @@ def _names(columns: Columns, schema: pa.Schema) -> list[str] | None:
     """Return the names of the columns to return; None if expressions compute them."""
     if columns is None:
         return list(schema.names)
-    return None if isinstance(columns, Mapping) else list(columns)
+    if isinstance(columns, Mapping):
+        return None
+    is_list = isinstance(columns, Iterable) and not isinstance(columns, str)
+    names = [*columns] if is_list else []
+    if not is_list or not all(isinstance(name, str) for name in names):
+        raise InvalidInputError(f"columns must be a list of column names, not {columns!r:.100}.")
+    return names
 
 
 def _evaluated(batch: pa.RecordBatch, rest: Any | None, columns: Columns) -> list[pa.RecordBatch]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import pickle
 import random
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -201,3 +204,51 @@ def test_a_damaged_block_ends_the_query_and_names_the_column(
             file.write_bytes(stored)
     with pytest.raises(duckdb.Error, match="Column '[ns]' .* is damaged"):
         duckdb.sql("SELECT sum(n), min(s) FROM data").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda data: data.to_table(batch_size=-1), "batch_size must be .* from 1, not -1"),
+        (lambda data: [*data.to_batches(batch_size=0)], "batch_size must be .* from 1, not 0"),
+        (lambda data: data.scanner(batch_size="a"), "batch_size must be .* not 'a'"),
+        (lambda data: data.head(-1), "num_rows must be a whole number of rows from 0, not -1"),
+        (lambda data: data.head(None), "num_rows must be .* not None"),
+        (lambda data: data.head(1.5), "num_rows must be .* not 1.5"),
+        (lambda data: data.take([1.5]), "by whole numbers, not by \\[1.5\\]"),
+        (lambda data: data.take([None]), "by whole numbers"),
+        (lambda data: data.take([True]), "by whole numbers"),
+        (lambda data: data.take(5), "by whole numbers, not by 5"),
+        (lambda data: data.take([2**70]), "by whole numbers"),
+        (lambda data: data.to_table("n"), "columns must be a list of column names, not 'n'"),
+        (lambda data: data.to_table([pc.field("n")]), "columns must be a list"),
+        (lambda data: data.to_table(filter="n = 1"), "must be a pyarrow.compute.Expression, not"),
+        (lambda data: data.filter(5), "must be a pyarrow.compute.Expression, not 5"),
+        (lambda data: data.count_rows(True), "must be a pyarrow.compute.Expression, not True"),
+        (lambda data: [*data.get_fragments("n = 1")], "must be a pyarrow.compute.Expression"),
+    ],
+)
+def test_a_wrong_argument_is_named(data: ScanDataset, read: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        read(data)
+
+
+def test_numbers_of_rows_may_be_those_of_numpy_and_of_any_size(data: ScanDataset) -> None:
+    three: Any = np.int64(3)
+    assert data.head(three).num_rows == 3
+    assert data.head(2**70).num_rows == 100
+    assert len([*data.to_batches(batch_size=2**70)]) == 2
+    assert data.take(np.array([5, 1], np.uint8))["n"].to_pylist() == [5, 1]
+    assert data.take(pa.chunked_array([[0], [61]]))["n"].to_pylist() == [0, 61]
+    assert data.take(n for n in (3, 3))["n"].to_pylist() == [3, 3]
+    with pytest.raises(IndexError, match="There is no row -1"):
+        data.take([0, -1])
+
+
+def test_a_query_of_a_thousand_conditions_finds_their_rows(data: ScanDataset) -> None:
+    words = " OR ".join(f"(n > {n} AND length(s) < {n})" for n in range(1000))
+    query = f"SELECT count(*) FROM data WHERE {words}"
+    assert duckdb.sql(query).fetchone() == duckdb.sql(query.replace("data", "NUMBERS")).fetchone()
+    chain = reduce(or_, [pc.field("n") == n for n in range(50, 3000)])
+    assert data.count_rows(chain) == 50
+    assert data.count_rows(reduce(or_, [pc.field("n") + 1 == n for n in range(3000)])) == 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -81,6 +82,24 @@ def test_a_wrong_query_is_refused_in_one_sentence(
     with pytest.raises(InvalidInputError, match=problem) as found:
         shop.sql(query)
     assert "\n" not in found.value.message
+
+
+@pytest.mark.parametrize("query", [None, 5, b"SELECT 1"])
+def test_a_query_is_text(shop: colonnade.ArrowDatabase, query: Any) -> None:
+    with pytest.raises(InvalidInputError, match="A query is SQL text, not"):
+        shop.sql(query)
+
+
+@pytest.mark.parametrize("parameters", [1, "1", {1}])
+def test_parameters_are_a_list_or_a_dict(shop: colonnade.ArrowDatabase, parameters: Any) -> None:
+    with pytest.raises(InvalidInputError, match="a list of the values of each"):
+        shop.sql("SELECT ?", parameters)
+
+
+@pytest.mark.parametrize("name", ["names", "connection", "parameters", "library"])
+def test_a_name_of_python_is_no_table(shop: colonnade.ArrowDatabase, name: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"Table with name {name} does not exist"):
+        shop.sql(f"FROM {name}")
 
 
 def test_a_table_is_a_view_of_a_connection(shop: colonnade.ArrowDatabase) -> None:
