@@ -23,6 +23,7 @@ from colonnade.manifests.errors import InvalidInputError, RepeatedMatchError
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.columns.statics import static_fields
+from colonnade.manifests.model.columns.text_policy import TextPolicy, text_policy
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -135,7 +136,7 @@ class _Merging:
         clauses: Sequence[MergeClause],
     ) -> _Merging:
         """Bind the clauses, and find the rows that match. `places` are the source's rows by key."""
-        rows, schema = _plain(source.rows)
+        rows, schema = _plain(source.rows, text_policy(table.properties))
         sides = Sides(table.schema, schema, source.names)
         matched = sides.bind(clauses, "matched")
         new = sides.bind(clauses, "not matched")
@@ -266,7 +267,7 @@ class _Taken:
         ]
 
 
-def _plain(rows: pa.Table) -> tuple[pa.RecordBatch, TableSchema]:
+def _plain(rows: pa.Table, text: TextPolicy) -> tuple[pa.RecordBatch, TableSchema]:
     """Return rows of a source as one batch, in the types of a table, and their columns.
 
     Raises InvalidInputError for a column that is there twice.
@@ -281,7 +282,7 @@ def _plain(rows: pa.Table) -> tuple[pa.RecordBatch, TableSchema]:
     nullable = TableSchema(
         fields=tuple(SchemaField(name=each.name, type=each.type) for each in schema.fields)
     )
-    return conform(rows, nullable), nullable
+    return conform(rows, nullable, text), nullable
 
 
 def _key_columns(rows: pa.RecordBatch, key: TableSchema, names: dict[str, str]) -> pa.RecordBatch:

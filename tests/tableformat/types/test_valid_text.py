@@ -246,6 +246,10 @@ def test_every_statement_that_takes_rows_replaces_text(table: ArrowTable) -> Non
     assert sorted(table.scan().to_arrow()["s"].to_pylist()) == ["a\ufffd", "c\ufffd"]
     table.overwrite_partitions(rows_of([b"d\xff"], part=b"p\xfe"))
     assert table.scan().to_arrow()["s"].to_pylist() == ["d\ufffd"]
+    merge = table.merge(rows_of([b"d\xfe", b"e\xff"], first=20), "s")
+    merge.when_matched_update({"n": "source.n"}).when_not_matched_insert_all().execute()
+    found = sorted(table.to_pylist(["s", "n"]), key=lambda row: row["n"])
+    assert found == [{"s": "d\ufffd", "n": 20}, {"s": "e\ufffd", "n": 21}]
     assert table.verify().is_sound
 
 
