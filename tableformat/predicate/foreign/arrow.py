@@ -8,6 +8,7 @@ everywhere: NULL is unknown, also to `isin`, and NaN is equal to itself and abov
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 from operator import and_
 from typing import Any, NamedTuple
@@ -101,9 +102,23 @@ def _split(root: tree.Node | None, schema: TableSchema) -> ArrowFilter | None:
             rest.append(part)
     return ArrowFilter(
         conjunction(where) if where else None,
-        reduce(and_, map(tree.to_expression, rest)) if rest else None,
+        reduce(and_, (tree.to_expression(_unknown_for_null(each)) for each in rest))
+        if rest
+        else None,
         frozenset(name for part in rest for name in tree.columns_of(part)),
     )
+
+
+def _unknown_for_null(node: tree.Node) -> tree.Node:
+    """Return a tree in which `is_in` of NULL is NULL, as it is in a predicate, and not FALSE."""
+    if not isinstance(node, tree.Call):
+        return node
+    arguments = tuple(map(_unknown_for_null, node.arguments))
+    found = replace(node, arguments=arguments)
+    if node.function != "is_in":
+        return found
+    unknown = tree.Constant(pa.array([None], pa.bool_()))
+    return tree.Call("if_else", (tree.Call("is_valid", arguments), found, unknown))
 
 
 def _parts(node: tree.Node) -> Iterator[tree.Node]:

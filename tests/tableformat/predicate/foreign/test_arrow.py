@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from functools import reduce
 from operator import or_
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -119,3 +120,21 @@ def test_arrow_evaluates_what_is_nested_too_deeply_for_a_predicate() -> None:
     chain = reduce(or_, [pc.field("n") == n for n in range(3000)])
     assert split(chain, SCHEMA).rest is None
     assert len(str(from_arrow(chain))) > 3000
+
+
+@pytest.mark.parametrize(
+    ("tested", "members"),
+    [
+        (pc.field("c"), ["a  "]),  # a predicate would pad the text
+        (pc.field("n") + 1, [2]),
+        (pc.field("n").cast("int32"), [1, None]),
+    ],
+)
+def test_arrow_finds_null_in_no_list_and_outside_of_none(
+    tested: pc.Expression, members: list[Any]
+) -> None:
+    rows = pa.table({"c": ["a  ", "b  ", None], "n": [1, 2, None]})
+    for test, wanted in ((tested.isin(members), [1]), (~tested.isin(members), [2])):
+        where, rest, _ = split(test, SCHEMA)
+        assert where is None
+        assert rows.filter(rest)["n"].to_pylist() == wanted
