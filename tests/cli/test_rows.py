@@ -554,7 +554,7 @@ def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(
     table.append(pa.table({"list": [[1]]}))
     ran = run("export", table.path, tmp_path / "out.csv")
     assert ran.code == 2
-    assert "use --columns to leave columns out" in ran.err
+    assert "leave such columns out, by --columns or in the query" in ran.err
     assert not list(tmp_path.glob("*out.csv*"))
 
 

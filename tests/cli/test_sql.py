@@ -50,6 +50,27 @@ def test_a_query_has_parameters_and_an_epoch(run: Run, shop: Path) -> None:
     assert run("sql", shop, count, "--epoch", before, "--json").json == [{"n": rows}]
 
 
+@pytest.mark.parametrize("form", ["--json", "--csv", None])
+def test_columns_of_one_name_keep_their_values(run: Run, shop: Path, form: str | None) -> None:
+    query = "SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a"
+    told = run("sql", shop, query, *([] if form is None else [form]))
+    if form == "--json":
+        assert told.json == [{"a": 1, "a_1": 2, "a_1_1": 3, "a_2": 4}]
+    else:
+        names, values, *_ = told.out.replace('"', "").replace(",", " ").splitlines()
+        assert names.split() == ["a", "a_1", "a_1_1", "a_2"]
+        assert values.split() == ["1", "2", "3", "4"]
+
+
+def test_a_query_in_another_encoding_and_a_repeated_parameter_are_refused(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "query.sql").write_bytes(b"SELECT '\xff'")
+    assert "is not UTF-8" in run("sql", shop, "-f", tmp_path / "query.sql").err
+    repeated = run("sql", shop, "SELECT $n", "-p", "n=1", "-p", "n=2")
+    assert "--param gives 'n' more than once" in repeated.err
+
+
 def test_a_wrong_query_and_a_missing_duckdb_are_one_sentence(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,8 +49,8 @@ def write_rows(
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         reason = str(error).partition("\n")[0].rstrip(". ")
         raise InvalidInputError(
-            f"The rows do not fit into a {file_format} file: {reason};"
-            " use --columns to leave columns out."
+            f"The rows do not fit into a {file_format} file: {reason}; leave such columns out, by"
+            " --columns or in the query."
         ) from error
 
 
@@ -83,7 +83,7 @@ def _check_years(batch: pa.RecordBatch) -> None:
             if np.any((days < _FIRST_DAY) | (days > _LAST_DAY)):
                 raise InvalidInputError(
                     f"Column {field.name!r} has times outside of the years 1 to 9999, which do not"
-                    " fit into a csv file; use --columns to leave the column out."
+                    " fit into a csv file; leave the column out, by --columns or in the query."
                 )
 
 

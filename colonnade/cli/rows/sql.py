@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,7 +67,7 @@ def sql(
         raise MissingError(str(error)) from error
     try:
         chosen = relation if json or csv else relation.limit(limit + 1)
-        rows = pa.RecordBatchReader.from_stream(chosen)
+        rows = _with_names_once(pa.RecordBatchReader.from_stream(chosen))
         if csv:
             write_rows(sys.stdout.buffer, "csv", rows.schema, rows)
             return
@@ -90,6 +91,21 @@ def _text_of(query: str | None, file: Path | None) -> str:
         return file.read_text()
     except FileNotFoundError as error:
         raise NotFoundError(f"There is no file {file} to read a query from.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"The query in {file} is not UTF-8: {error.reason}.") from error
+
+
+def _with_names_once(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Return rows in which each column has its own name, as a join may give two the same one."""
+    names = list[str]()
+    for name in rows.schema.names:
+        tries = chain((name,), (f"{name}_{number}" for number in count(1)))
+        names.append(next(each for each in tries if each not in names))
+    schema = pa.schema(
+        [field.with_name(name) for field, name in zip(rows.schema, names, strict=True)]
+    )
+    batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in rows)
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def _values(parameters: list[str] | None) -> dict[str, Any] | None:
@@ -101,6 +117,8 @@ def _values(parameters: list[str] | None) -> dict[str, Any] | None:
         name, equals, value = each.partition("=")
         if not name or not equals:
             raise InvalidInputError(f"--param takes NAME=VALUE, not {each!r}.")
+        if name in values:
+            raise InvalidInputError(f"--param gives {name!r} more than once; give it once.")
         try:
             values[name] = orjson.loads(value)
         except orjson.JSONDecodeError:
