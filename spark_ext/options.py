@@ -79,12 +79,28 @@ _OF_CONSUMER = (
     "allowFuture",
 )
 """Those that say which epochs are read. A consumer and its transaction say it without them."""
+_IGNORING = ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")
+_STREAM = (
+    _FEED,
+    "startingVersion",
+    "startingTimestamp",
+    "computeUpdates",
+    "maxFilesPerTrigger",
+    "maxBytesPerTrigger",
+    "maxRowsPerTrigger",
+    *_IGNORING,
+    "failOnDataLoss",
+    "failOnNewColumns",
+)
+"""Options of a stream that reads a table, by the names of Delta where it has one."""
+_FILES_OF_A_TRIGGER = 1000
+"""A trigger takes at most this many RowSets if no limit is given."""
 _OF_CATALOG = "owner"
 """An option that Spark's own catalog adds; the jar removes it, so here the jar is missing."""
 _NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
 _STORAGE = "storage."
 """The prefix of options for the store: `storage.key` is the storage option `key`."""
-_SPELLING = {name.lower(): name for name in (*_READING, *_WRITING, *_CHANGES)}
+_SPELLING = {name.lower(): name for name in (*_READING, *_WRITING, *_CHANGES, *_STREAM)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +297,83 @@ def _bound(given: Mapping[str, str], which: str) -> str | datetime | None:
     return moment(timestamp_ms(time))
 
 
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """The options of a stream that reads a table.
+
+    `start` is the `startingVersion` (an epoch, a tag or `latest`) or the `startingTimestamp`. The
+    limits of a trigger are `maxFilesPerTrigger` (RowSets), `maxBytesPerTrigger` (bytes, or text
+    such as `10g`) and `maxRowsPerTrigger`. With `readChangeFeed`, the stream has the changes of the
+    table, as `ChangeOptions` says. Without it, `ignoreDeletes`, `ignoreChanges` and
+    `skipChangeCommits` say what becomes of epochs that delete or update rows. `failOnDataLoss` and
+    `failOnNewColumns` say what stops the stream.
+    """
+
+    path: str
+    start: str | datetime | None
+    changes: bool
+    updates: bool
+    ignore_deletes: bool
+    ignore_changes: bool
+    skip_changes: bool
+    fail_on_loss: bool
+    fail_on_new_columns: bool
+    files: int | None
+    bytes: int | None
+    rows: int | None
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def address(self) -> StoreAddress:
+        """The path with its storage options. Raises InvalidInputError."""
+        return StoreAddress.of(self.path, self.storage)
+
+
+def parse_stream_options(options: Mapping[str, str]) -> StreamOptions:
+    """Parse the options of a stream. Raises InvalidInputError that names a wrong one."""
+    path, given, storage = _path_and_options(options, _STREAM, "reading a stream")
+
+    def chosen(name: str, default: str) -> bool:
+        return truth(f"Option {name}", given.get(name.lower(), default))
+
+    changes = chosen(_FEED, "false")
+    ignored = [chosen(name, "false") for name in _IGNORING]
+    deletes, updates, skips = ignored
+    for name, asked in zip(_IGNORING, ignored, strict=True):
+        if changes and asked:
+            raise InvalidInputError(
+                f"Options {_FEED} and {name} exclude each other: a stream of changes shows all of"
+                " them."
+            )
+    if not changes and "computeupdates" in given:
+        raise InvalidInputError(
+            f"Option computeUpdates needs {_FEED}, because only it has updates."
+        )
+    files, rows = (
+        _integer(name, given.get(name.lower()), 1)
+        for name in ("maxFilesPerTrigger", "maxRowsPerTrigger")
+    )
+    size = given.get("maxbytespertrigger")
+    most = None if size is None else _byte_size("maxBytesPerTrigger", size)
+    if files is None and rows is None and most is None:
+        files = _FILES_OF_A_TRIGGER
+    return StreamOptions(
+        path,
+        _bound(given, "starting"),
+        changes,
+        chosen("computeUpdates", "true"),
+        deletes,
+        updates,
+        skips,
+        chosen("failOnDataLoss", "true"),
+        chosen("failOnNewColumns", "true"),
+        files,
+        most,
+        rows,
+        storage,
+    )
+
+
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     """Parse the options of a write. Raises InvalidInputError that names the wrong option."""
     path, given, storage = _path_and_options(options, _WRITING, "writing")
@@ -428,9 +521,13 @@ def _path_and_options(
             f" {_NEEDS_JAR}"
         )
     _refuse_lost_folder(path)
-    given = without_peer_words(given, "Option")
+    known = {name.lower() for name in allowed}
+    others = without_peer_words(
+        {name: value for name, value in given.items() if name not in known}, "Option"
+    )
+    given = {name: value for name, value in given.items() if name in known or name in others}
     for key in given:
-        if key not in {name.lower() for name in allowed}:
+        if key not in known:
             raise InvalidInputError(_refusal(key, allowed, purpose))
     return path, given, storage_of(options)
 

@@ -20,4 +20,5 @@ in this list, which `tests/test_layers.py` checks:
     checking RowSets                          verify/
     repairing RowSets                         repair/
     tables and databases for users            table/
+    what streams read                         streams/
 """

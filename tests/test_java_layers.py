@@ -34,6 +34,7 @@ LAYERS = (
     "spark.scan",
     "spark.quirks.session",
     "spark.quirks.statement",
+    "spark.streams",
     "spark.feed",
     "spark.quirks.expressions",
     "spark.quirks.tables",

@@ -36,7 +36,7 @@ ROOMS = {
     ),
     "tableformat": floors(
         "location jobs html bars progress < types < predicate < engines < rowset < partition < scan"
-        " < write < keys < feed < statements < compaction < verify < repair < table"
+        " < write < keys < feed < statements < compaction < verify < repair < table < streams"
     ),
     "spark_ext": floors(
         "settings supported errors jar options types answer_rows history_rows outside"

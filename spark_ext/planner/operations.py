@@ -12,7 +12,7 @@ from colonnade.spark_ext.planner.messages.base import Operation, operation, oper
 from colonnade.spark_ext.planner.messages.procedures import Describe, Description
 from colonnade.spark_ext.planner.outdated_requests import unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name as procedures
-from colonnade.spark_ext.planner.read import feed, load, metadata, reads
+from colonnade.spark_ext.planner.read import feed, load, metadata, reads, streams
 from colonnade.spark_ext.planner.write import (
     column_updates,
     deletes,
@@ -46,6 +46,7 @@ _READING = operations_of(
     reads,
     rows,
     stream_batches,
+    streams,
     writes,
 )
 

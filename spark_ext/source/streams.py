@@ -18,8 +18,8 @@ class RefusedStreamReader(DataSourceStreamReader):
         """Refuse. Raises InvalidInputError."""
         with one_sentence():
             raise InvalidInputError(
-                "Colonnade tables are not read as streams: read the table with spark.read, and"
-                " select newer rows by an epoch or a condition."
+                "A stream that reads a Colonnade table needs the jar, which colonnade.enable(spark)"
+                " adds to a session."
             )
 
     def latestOffset(self, *_: Any, **__: Any) -> NoReturn:

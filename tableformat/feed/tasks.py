@@ -64,6 +64,11 @@ class UpdatesTask:
 FeedTask = RowsTask | UpdatesTask
 
 
+def scans_of(task: FeedTask) -> tuple[ScanPlan, ...]:
+    """Return the scans of a task."""
+    return (task.plan,) if isinstance(task, RowsTask) else (task.before, task.after)
+
+
 def tasks_of(feed: Feed, found: Difference, columns: Sequence[str]) -> Iterator[FeedTask]:
     """Yield tasks that read `columns` of the table for the changes of a difference.
 

@@ -107,6 +107,12 @@ def _with_types_of(own: SchemaField, wanted: SchemaField) -> SchemaField:
     )
 
 
+def table_with_nulls(table: TableState) -> TableState:
+    """Return a table whose columns may be NULL at any depth, as in rows of other epochs."""
+    fields = tuple(with_nulls(each) for each in table.schema.fields)
+    return replace(table, schema=TableSchema(fields=fields))
+
+
 def with_nulls(field: SchemaField) -> SchemaField:
     """Return a field that may be NULL at any depth. The keys of a map never are."""
     children = [with_nulls(child) for child in field.children()]

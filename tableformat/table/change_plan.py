@@ -9,13 +9,12 @@ from typing import Literal, TypeAlias, get_args
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.feed.steps import read_steps
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed, known_columns
 from colonnade.tableformat.feed.difference import Difference
 from colonnade.tableformat.predicate import Where, bind, parse_predicate
 from colonnade.tableformat.rowset.column import asked_columns
-from colonnade.tableformat.scan.other_columns import with_nulls
+from colonnade.tableformat.scan.other_columns import table_with_nulls
 from colonnade.tableformat.table.epochs.epoch_range import (
     Bound,
     EpochRange,
@@ -125,11 +124,8 @@ def stated_changes(
             f"Table {table.name!r} does not exist at epoch {then.epoch}, whose columns the changes"
             f" would have; name a `schema_epoch` at which it exists, such as {head.epoch}."
         )
-    _check_names(shown)
-    # Rows of other epochs may have NULL where the schema has NOT NULL.
-    fields = tuple(with_nulls(each) for each in shown.schema.fields)
-    shown = replace(shown, schema=TableSchema(fields=fields))
-    return StatedChanges(span, last, shown, then.epoch)
+    check_names(shown)
+    return StatedChanges(span, last, table_with_nulls(shown), then.epoch)
 
 
 def plan_changes(log: Log, head: Snapshot, table: TableState, asked: ChangeQuery) -> ChangePlan:
@@ -195,8 +191,8 @@ def _also(given: Collection[AlsoChange] | AlsoChange) -> frozenset[str]:
     return frozenset(words)
 
 
-def _check_names(table: TableState) -> None:
-    """Refuse a table with a column that is named like one of a feed."""
+def check_names(table: TableState) -> None:
+    """Raise InvalidInputError for a table with a column that is named like one of a feed."""
     own = {each.name for each in FEED_COLUMNS}
     for field in table.schema.fields:
         if field.name.casefold() in own:

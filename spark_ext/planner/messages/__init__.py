@@ -7,7 +7,7 @@ operation of a request is named as its class is: `PlanWrite` is `plan_write`.
 base.py                             what a message is; a function as an operation
 clauses.py  changes.py              parts of several messages; the changes of an ALTER TABLE
 views.py  envelope.py               what names a view; what stands around each request
-queries.py  feed.py                 what a query reads of a table, and of its changes
+queries.py  feed.py  streams.py     what queries and streams read of a table and its changes
 writes.py  rewrites.py              what a statement writes
 catalog.py  procedures.py           databases and tables, CALL
 """

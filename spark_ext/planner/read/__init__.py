@@ -3,6 +3,8 @@
 load.py                      a table as Spark loads it, and the options of a read
 reads.py                     the plan of a query
 feed.py                      the plan of a query of changes
+streams.py                   offsets and tasks of a stream
+feed_tasks.py                what tasks of changes are told, as JSON
 scan_tasks.py                what a task is told, as JSON
 aggregates.py  top_rows.py   answers and choices from the log alone
 task_split.py                how many tasks, and by what they are divided

@@ -6,9 +6,6 @@ rows, and compare the values of updated ones.
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,17 +25,13 @@ from colonnade.spark_ext.planner.messages.feed import (
     ScanChanges,
 )
 from colonnade.spark_ext.planner.messages.views import NamedView
-from colonnade.spark_ext.planner.read.scan_tasks import scan_task
-from colonnade.spark_ext.planner.read.task_split import task_count
+from colonnade.spark_ext.planner.read.feed_tasks import Change, planned_changes
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json
-from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed, known_columns
-from colonnade.tableformat.feed.difference import Difference
-from colonnade.tableformat.feed.images import AFTER, BEFORE
-from colonnade.tableformat.feed.tasks import FeedTask, RowsTask, tasks_of
-from colonnade.tableformat.scan.plan import ScanPlan, divide_plan
+from colonnade.tableformat.feed.changes import FEED_COLUMNS, known_columns
+from colonnade.tableformat.feed.tasks import tasks_of
 from colonnade.tableformat.table.change_plan import ChangeQuery, plan_changes, stated_changes
 from colonnade.tableformat.table.consumers import first_unread
 from colonnade.tableformat.table.epochs.epoch_range import Bound
@@ -97,8 +90,8 @@ def _committed(log: Log, state: Snapshot, table: TableState) -> tuple[Snapshot, 
 
 def _asked(read: ChangeOptions, state: Snapshot) -> AskedChanges:
     return AskedChanges(
-        start=_text(read.start, state),
-        end=_text(read.end, state),
+        start=bound_text(read.start, state),
+        end=bound_text(read.end, state),
         inclusive=read.inclusive,
         net=read.net,
         updates=read.updates,
@@ -109,14 +102,14 @@ def _asked(read: ChangeOptions, state: Snapshot) -> AskedChanges:
     )
 
 
-def _text(bound: str | datetime | None, state: Snapshot) -> str | None:
+def bound_text(bound: str | datetime | None, state: Snapshot) -> str | None:
     """Return a bound as text. A tag becomes its epoch; NotFoundError names the known tags."""
     if isinstance(bound, datetime):
         return f"{_TIME}{(bound - moment(0)) // timedelta(microseconds=1)}"
     return str(tagged_epoch(state, bound)) if bound is not None and is_tag(bound) else bound
 
 
-def _bound(text: str | None) -> Bound | None:
+def bound_of(text: str | None) -> Bound | None:
     if text is None:
         return None
     return moment(int(text[1:]) // 1000) if text.startswith(_TIME) else int(text)
@@ -124,8 +117,8 @@ def _bound(text: str | None) -> Bound | None:
 
 def _query(asked: AskedChanges, schema_epoch: int | None, **more: Any) -> ChangeQuery:
     return ChangeQuery(
-        _bound(asked.start),
-        _bound(asked.end),
+        bound_of(asked.start),
+        bound_of(asked.end),
         net=asked.net,
         inclusive=asked.inclusive,  # type: ignore[arg-type]  # `epoch_range` refuses other words
         allow_future=asked.allow_future,
@@ -151,24 +144,12 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
     asked = _query(request.asked, named.schema_epoch, where=where)
     plan = plan_changes(log, head, table, asked)
     _move(request.asked, table)
-    found = [
-        (task, each)
+    changes = [
+        Change(task, each.last.number, each.last.epoch.time_ms)
         for each in plan.differences()
         for task in tasks_of(plan.feed, each, request.columns)
     ]
-    scans = [scan for task, _ in found for scan in _scans(task)]
-    size = sum(_read_bytes(scan) for scan in scans)
-    count = task_count(size, request.parallelism)
-    parts = [
-        part
-        for task, each in found
-        for part in _parts(named, plan.feed, task, each, max(1, size // count))
-    ]
-    return PlannedChanges(
-        tasks=tuple(_together(parts, max(1, size // count))),
-        rows=sum(each.row_count for scan in scans for each in scan.view.rowsets),
-        bytes=size,
-    )
+    return planned_changes(named, plan.feed, changes, request.parallelism)
 
 
 def _move(asked: AskedChanges, table: TableState) -> None:
@@ -185,53 +166,3 @@ def _move(asked: AskedChanges, table: TableState) -> None:
             " ended; load them again in the present one."
         )
     transaction.move(asked.consumer, table)
-
-
-def _scans(task: FeedTask) -> tuple[ScanPlan, ...]:
-    return (task.plan,) if isinstance(task, RowsTask) else (task.before, task.after)
-
-
-def _read_bytes(scan: ScanPlan) -> int:
-    return scan.byte_count * len(scan.projection) // len(scan.view.columns.fields)
-
-
-def _parts(
-    named: NamedView, feed: Feed, task: FeedTask, found: Difference, most_bytes: int
-) -> Iterator[tuple[int, str]]:
-    """Yield what tasks read as JSON, each with its stored bytes."""
-
-    def scan(plan: ScanPlan, change: str) -> str:
-        said = {
-            "type": feed.name_of(change),
-            "version": found.last.number,
-            "micros": found.last.epoch.time_ms * 1000,
-        }
-        return scan_task(named, plan, {"change": said})
-
-    if isinstance(task, RowsTask):
-        count = -(-_read_bytes(task.plan) // most_bytes)
-        for plan in divide_plan(task.plan, max(1, count)):
-            yield _read_bytes(plan), f'{{"rows":{scan(plan, task.change)}}}'
-        return
-    before, after = scan(task.before, BEFORE), scan(task.after, AFTER)
-    order = ""
-    if task.order is not None:
-        text = base64.b64encode(task.order.astype("<i4").tobytes()).decode("ascii")
-        order = f',"order":"{text}"'
-    compared = json.dumps(task.compared)
-    size = _read_bytes(task.before) + _read_bytes(task.after)
-    yield size, f'{{"before":{before},"after":{after},"compared":{compared}{order}}}'
-
-
-def _together(parts: Sequence[tuple[int, str]], most_bytes: int) -> Iterator[str]:
-    """Yield tasks of about so many bytes, each of consecutive parts."""
-    some: list[str] = []
-    filled = 0
-    for size, part in parts:
-        if some and filled + size > most_bytes:
-            yield f'{{"parts":[{",".join(some)}]}}'
-            some, filled = [], 0
-        some.append(part)
-        filled += size
-    if some:
-        yield f'{{"parts":[{",".join(some)}]}}'

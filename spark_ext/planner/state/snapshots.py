@@ -168,6 +168,11 @@ class Snapshots:
             return self._committed(path, query)
         return location, transaction.snapshot
 
+    def newest(self, path: StoreAddress, query: int | None = None) -> tuple[Location, Snapshot]:
+        """Return what `head` returns, but never the state of a transaction."""
+        location, state = self._committed(path, query)
+        return location, _required(location, state)
+
     def _committed(
         self, path: StoreAddress, query: int | None = None
     ) -> tuple[Location, Snapshot | None]:
@@ -217,8 +222,7 @@ class Snapshots:
             location, state = self.head(path, query)
             head, pinned = state, False
         else:
-            location, committed = self._committed(path)
-            head = _required(location, committed)
+            location, head = self.newest(path)
             epoch = epoch if tag is None else tagged_epoch(head, tag)
             state, pinned = self.log(location.store).reader.read_at(epoch, timestamp_ms, head), True
         if not is_state(state.epoch):

@@ -63,7 +63,7 @@ _STATE = "read an epoch or a tag with versionAsOf, or a time with timestampAsOf"
 _CODEC = "each block is encoded and compressed by what suits its values"
 _STATISTICS = "statistics of every column are kept"
 _CHECKPOINTS = "checkpoints are made by themselves"
-_NO_STREAM = "a table is not read as a stream"
+_OF_STREAMS = "it is an option of readStream"
 _RETRIES = "commits are tried again by themselves"
 
 PEER_WORDS: Mapping[str, PeerWord] = {
@@ -173,25 +173,33 @@ PEER_OPTIONS: Mapping[str, PeerWord] = {
     "delete-granularity": _tunes(),
     "distribution-mode": _tunes("the partitions of a table and its sort key divide its rows"),
     "end-snapshot-id": _asks(_FEED),
+    "excludeRegex": _asks("filter the rows of the stream by a condition"),
     "fanout-enabled": _tunes(),
     "file-open-cost": _tunes(),
-    "ignoreChanges": _tunes(_NO_STREAM),
-    "ignoreDeletes": _tunes(_NO_STREAM),
+    "ignoreChanges": _tunes(_OF_STREAMS),
+    "ignoreDeletes": _tunes(_OF_STREAMS),
     "isolation-level": _asks(_ISOLATION),
     "locality": _tunes(),
     "lookback": _tunes(),
-    "maxBytesPerTrigger": _tunes(_NO_STREAM),
-    "maxFilesPerTrigger": _tunes(_NO_STREAM),
+    "maxBytesPerTrigger": _tunes(_OF_STREAMS),
+    "maxFilesPerTrigger": _tunes(_OF_STREAMS),
     "merge-schema": _promises("use the option mergeSchema"),
     "readChangeData": _promises("use the option readChangeFeed"),
-    "skipChangeCommits": _tunes(_NO_STREAM),
+    "schemaTrackingLocation": _tunes("the log of the database has the columns of each epoch"),
+    "skipChangeCommits": _tunes(_OF_STREAMS),
     "snapshot-id": _asks(_STATE),
     "snapshot-property.*": _asks("use the option userMetadata"),
     "split-size": _tunes(),
     "start-snapshot-id": _asks(_FEED),
+    "stream-from-timestamp": _asks("use the option startingTimestamp, a time as text"),
+    "streaming-max-files-per-micro-batch": _asks("use the option maxFilesPerTrigger"),
+    "streaming-max-rows-per-micro-batch": _asks("use the option maxRowsPerTrigger"),
+    "streaming-skip-delete-snapshots": _promises("use the option ignoreDeletes", "false"),
+    "streaming-skip-overwrite-snapshots": _promises("use the option skipChangeCommits", "false"),
     "target-file-size-bytes": _tunes("use the option targetFileSize"),
     "validate-from-snapshot-id": _asks("use the option expectEpoch"),
     "vectorization-enabled": _tunes(),
+    "withEventTimeOrder": _promises("set the sort key of the table; leave it out", "false"),
     "write-format": _tunes("the format of a table cannot be chosen"),
 }
 """Words that are options only: a user may have a property of such a name."""

@@ -218,6 +218,8 @@ PYTHON: dict[str, tuple[str, Any]] = {
     ),
     'news.writeTo("new").using("colonnade").create()': (NEW, [3, 4]),
     'news.writeTo("orders").overwrite(F.col("id") >= 3)': (AFTER, [1, 2, 3, 4]),
+    'spark.readStream.format("colonnade").option("maxFilesPerTrigger", 10)'
+    '.load("/lake/shop/orders")': ("[found.isStreaming, found.columns[0]]", [True, "id"]),
     f'stream.writeStream.format("colonnade").outputMode("append").start({AT})': (
         "[found.processAllAvailable(), found.stop()] and ids()",
         [1, 2, 3, 4],

@@ -24,6 +24,7 @@ from colonnade.spark_ext.planner.messages import (
     procedures,
     queries,
     rewrites,
+    streams,
     views,
     writes,
 )
@@ -42,6 +43,7 @@ AREAS = {
     "Procedures": procedures,
     "Queries": queries,
     "Rewrites": rewrites,
+    "Streams": streams,
     "Views": views,
     "Writes": writes,
 }

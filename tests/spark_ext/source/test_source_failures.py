@@ -221,7 +221,7 @@ def test_a_stream_is_refused_in_one_sentence(
         text = error_of(query.processAllAvailable)
     finally:
         query.stop()
-    assert {"read": "are not read as streams", "write": "foreachBatch"}[way] in text
+    assert {"read": "needs the jar", "write": "foreachBatch"}[way] in text
 
 
 def test_a_table_by_name_says_that_it_needs_the_jar(

@@ -9,6 +9,7 @@ import colonnade.spark.quirks.session.OwnCatalog;
 import colonnade.spark.quirks.statement.Caller;
 import colonnade.spark.quirks.writes.StreamSink;
 import colonnade.spark.sink.ColonnadeTable;
+import colonnade.spark.streams.StreamTable;
 import colonnade.spark.table.ReadOptions;
 import colonnade.spark.table.UserPath;
 import java.util.Map;
@@ -38,6 +39,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class ColonnadeSource
     implements SupportsCatalogOptions, DataSourceRegister, StreamSinkProvider {
   private DataFramePath identifier;
+  private StreamTable stream;
 
   @Override
   public String shortName() {
@@ -92,12 +94,21 @@ public final class ColonnadeSource
 
   @Override
   public StructType inferSchema(CaseInsensitiveStringMap options) {
+    if (Caller.isStreamReader()) {
+      String path = options.getOrDefault("path", "");
+      String absolute = path.isEmpty() ? path : UserPath.absolute(path);
+      stream = StreamTable.load(absolute, options.asCaseSensitiveMap());
+      return stream.schema();
+    }
     return catalogTable(options.asCaseSensitiveMap()).schema();
   }
 
   @Override
   public Table getTable(
       StructType schema, Transform[] partitioning, Map<String, String> properties) {
+    if (stream != null) {
+      return stream;
+    }
     // Of a stream that writes to a path, only the sink below learns mode and layout.
     return Caller.isStreamToPath() ? new NoTable("of a stream") : catalogTable(properties);
   }

@@ -1,15 +1,10 @@
 package colonnade.spark.feed;
 
-import java.time.ZoneId;
+import colonnade.spark.table.SessionTime;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import org.apache.spark.sql.catalyst.util.DateTimeUtils;
-import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.unsafe.types.UTF8String;
-import scala.Option;
 
 /** The options of a read of changes, as the planner knows them. */
 public final class ChangesOptions {
@@ -34,20 +29,8 @@ public final class ChangesOptions {
     found.putAll(given);
     found.remove(PATH);
     for (String name : List.of(FIRST_TIME, LAST_TIME)) {
-      found.computeIfPresent(name, (any, text) -> time(text).orElse(text));
+      SessionTime.toUtc(found, name);
     }
     return found;
-  }
-
-  /** Returns the time that a text means in this session, in UTC; nothing for any other text. */
-  public static Optional<String> time(String text) {
-    ZoneId zone = DateTimeUtils.getZoneId(SQLConf.get().sessionLocalTimeZone());
-    Option<Object> micros = DateTimeUtils.stringToTimestamp(UTF8String.fromString(text), zone);
-    return micros.isDefined() ? Optional.of(time((Long) micros.get())) : Optional.empty();
-  }
-
-  /** Returns a time, in microseconds since 1970 UTC, as a text in UTC. */
-  public static String time(long micros) {
-    return DateTimeUtils.microsToInstant(micros).toString();
   }
 }

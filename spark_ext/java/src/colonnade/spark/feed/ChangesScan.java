@@ -7,11 +7,13 @@ import colonnade.read.feed.ChangesReaderFactory;
 import colonnade.read.feed.ChangesTask;
 import colonnade.spark.scan.LogStatistics;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -21,12 +23,20 @@ import org.apache.spark.sql.types.StructType;
 final class ChangesScan implements SupportsReportStatistics, Batch {
   private final ChangesRequest request;
   private final String reads;
+  private final ChangesStream stream;
   private PlannedChanges plan;
+  private boolean streamed;
 
-  /** Creates a scan. {@code reads} are its columns and filters, for plans that people look at. */
-  ChangesScan(ChangesRequest request, String reads) {
+  /**
+   * Creates a scan.
+   *
+   * @param reads its columns and filters, for plans that people look at
+   * @param stream these changes as a stream; null if they cannot be read as one
+   */
+  ChangesScan(ChangesRequest request, String reads, ChangesStream stream) {
     this.request = request;
     this.reads = reads;
+    this.stream = stream;
   }
 
   private synchronized PlannedChanges plan() {
@@ -57,12 +67,27 @@ final class ChangesScan implements SupportsReportStatistics, Batch {
 
   @Override
   public Statistics estimateStatistics() {
-    return new LogStatistics(plan().rows(), plan().bytes(), Map.of(), request.schema());
+    // What a batch of a stream reads is not known before Spark has its offsets.
+    return streamed
+        ? new UnknownStatistics()
+        : new LogStatistics(plan().rows(), plan().bytes(), Map.of(), request.schema());
   }
 
   @Override
   public Batch toBatch() {
+    if (stream != null) {
+      stream.refuseOptions();
+    }
     return this;
+  }
+
+  @Override
+  public MicroBatchStream toMicroBatchStream(String checkpoint) {
+    if (stream == null) {
+      return SupportsReportStatistics.super.toMicroBatchStream(checkpoint);
+    }
+    streamed = true;
+    return stream.batches(request.feed(), request.schema(), checkpoint);
   }
 
   @Override
@@ -74,6 +99,18 @@ final class ChangesScan implements SupportsReportStatistics, Batch {
   public PartitionReaderFactory createReaderFactory() {
     return new ChangesReaderFactory(
         request.feed(), request.schema(), HadoopSettings.ofTasks(request.loaded().view().url()));
+  }
+
+  private record UnknownStatistics() implements Statistics {
+    @Override
+    public OptionalLong sizeInBytes() {
+      return OptionalLong.empty();
+    }
+
+    @Override
+    public OptionalLong numRows() {
+      return OptionalLong.empty();
+    }
   }
 
   @Override

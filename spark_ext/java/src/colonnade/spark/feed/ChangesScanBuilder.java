@@ -19,13 +19,15 @@ final class ChangesScanBuilder
     implements SupportsPushDownRequiredColumns, SupportsPushDownV2Filters {
   private final LoadedChanges loaded;
   private final StructType feed;
+  private final ChangesStream stream;
   private StructType columns;
   private List<Predicate> filters = List.of();
 
   /** Creates a builder for changes that have the columns {@code feed}. */
-  ChangesScanBuilder(LoadedChanges loaded, StructType feed) {
+  ChangesScanBuilder(LoadedChanges loaded, StructType feed, ChangesStream stream) {
     this.loaded = loaded;
     this.feed = feed;
+    this.stream = stream;
     this.columns = feed;
   }
 
@@ -57,6 +59,7 @@ final class ChangesScanBuilder
     Predicate[] shown = pushedPredicates();
     return new ChangesScan(
         new ChangesRequest(loaded, feed, columns, filters),
-        shown.length == 0 ? text : text + ", filters " + Arrays.toString(shown));
+        shown.length == 0 ? text : text + ", filters " + Arrays.toString(shown),
+        stream);
   }
 }

@@ -65,8 +65,13 @@ public final class ChangesTable implements SupportsRead {
 
   /** Returns a builder of scans of these changes. */
   ScanBuilder scanBuilder() {
+    return scanBuilder(null);
+  }
+
+  /** Returns a builder of scans of these changes, which may be read as a stream; null: they may not. */
+  ScanBuilder scanBuilder(ChangesStream stream) {
     StructType read = CharVarcharUtils.replaceCharVarcharWithStringInSchema(schema);
-    return new ChangesScanBuilder(loaded, read);
+    return new ChangesScanBuilder(loaded, read, stream);
   }
 
   /** Returns the changes that the options of one use of this table ask for. */

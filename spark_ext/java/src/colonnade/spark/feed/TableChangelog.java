@@ -1,6 +1,7 @@
 package colonnade.spark.feed;
 
-import colonnade.planner.ColonnadeException;
+import colonnade.spark.streams.StreamTable;
+import colonnade.spark.table.SessionTime;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -9,6 +10,7 @@ import org.apache.spark.sql.connector.catalog.ChangelogContext;
 import org.apache.spark.sql.connector.catalog.ChangelogContext.DeduplicationMode;
 import org.apache.spark.sql.connector.catalog.ChangelogRange;
 import org.apache.spark.sql.connector.catalog.ChangelogRange.TimestampRange;
+import org.apache.spark.sql.connector.catalog.ChangelogRange.UnboundedRange;
 import org.apache.spark.sql.connector.catalog.ChangelogRange.VersionRange;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.read.ScanBuilder;
@@ -31,45 +33,58 @@ public final class TableChangelog implements Changelog {
           ChangesOptions.LAST_TIME);
 
   private final ChangesTable table;
+  private final ChangesStream stream;
 
-  private TableChangelog(ChangesTable table) {
+  private TableChangelog(ChangesTable table, ChangesStream stream) {
     this.table = table;
+    this.stream = stream;
   }
 
   /**
    * Returns the changes of the table at {@code path}.
    *
-   * @param options those of the read: what else counts as a change, and those of the store
+   * @param options those of the read: what else counts as a change, and those of the store; or
+   *     those of a stream
    */
   public static Changelog load(
       String path, ChangelogContext context, CaseInsensitiveStringMap options) {
-    Map<String, String> asked = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-    asked.putAll(options.asCaseSensitiveMap());
-    BOUNDS.forEach(asked::remove);
+    Map<String, String> given = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    given.putAll(options.asCaseSensitiveMap());
+    BOUNDS.forEach(given::remove);
     ChangelogRange range = context.range();
-    addBounds(range, path, asked);
-    asked.put("startingBoundInclusive", Boolean.toString(range.startingBoundInclusive()));
-    asked.put("endingBoundInclusive", Boolean.toString(range.endingBoundInclusive()));
+    addBounds(range, given);
+    given.put("computeUpdates", Boolean.toString(context.computeUpdates()));
     boolean net = context.deduplicationMode() == DeduplicationMode.NET_CHANGES;
-    asked.put("deduplicationMode", net ? "netChanges" : "none");
-    asked.put("computeUpdates", Boolean.toString(context.computeUpdates()));
-    return new TableChangelog(ChangesTable.load(path, asked));
+    Map<String, String> ofStream = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    ofStream.putAll(given);
+    ChangesStream stream = new ChangesStream(path, ofStream, !net && isEndless(range, given));
+    StreamTable.OPTIONS.forEach(given::remove);
+    if (!(range instanceof UnboundedRange)) {
+      given.put("startingBoundInclusive", Boolean.toString(range.startingBoundInclusive()));
+      given.put("endingBoundInclusive", Boolean.toString(range.endingBoundInclusive()));
+    }
+    given.put("deduplicationMode", net ? "netChanges" : "none");
+    return new TableChangelog(ChangesTable.load(path, given), stream);
   }
 
-  private static void addBounds(ChangelogRange range, String path, Map<String, String> asked) {
+  /** Whether a range is one of a stream: it has no end, and its first epoch belongs to it. */
+  private static boolean isEndless(ChangelogRange range, Map<String, String> bounds) {
+    boolean ends =
+        bounds.containsKey(ChangesOptions.LAST_VERSION)
+            || bounds.containsKey(ChangesOptions.LAST_TIME);
+    return !ends && (range instanceof UnboundedRange || range.startingBoundInclusive());
+  }
+
+  /** Adds the bounds of a range. One without bounds is that of a stream. */
+  private static void addBounds(ChangelogRange range, Map<String, String> asked) {
     if (range instanceof VersionRange versions) {
       asked.put(ChangesOptions.FIRST_VERSION, versions.startingVersion());
       versions.endingVersion().ifPresent(end -> asked.put(ChangesOptions.LAST_VERSION, end));
     } else if (range instanceof TimestampRange times) {
-      asked.put(ChangesOptions.FIRST_TIME, ChangesOptions.time(times.startingTimestamp()));
+      asked.put(ChangesOptions.FIRST_TIME, SessionTime.utc(times.startingTimestamp()));
       times
           .endingTimestamp()
-          .ifPresent(end -> asked.put(ChangesOptions.LAST_TIME, ChangesOptions.time(end)));
-    } else {
-      throw ColonnadeException.invalid(
-          "The changes of table %s need a start, as in CHANGES FROM VERSION 0, or the option"
-              + " startingVersion; 0 is the epoch that created the table.",
-          path);
+          .ifPresent(end -> asked.put(ChangesOptions.LAST_TIME, SessionTime.utc(end)));
     }
   }
 
@@ -100,7 +115,8 @@ public final class TableChangelog implements Changelog {
 
   @Override
   public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
-    return table.scanBuilder();
+    // Spark 4.3 tells the options of a stream here alone.
+    return table.scanBuilder(stream.with(options));
   }
 
   /** Whether both are the same changes of one table. */

@@ -4,6 +4,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.spark.feed.ChangesOptions;
 import colonnade.spark.feed.ChangesTable;
 import colonnade.spark.quirks.statement.NamedTables;
+import colonnade.spark.table.SessionTime;
 import colonnade.spark.table.UserPath;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.HashMap;
@@ -87,14 +88,14 @@ public final class ChangesFunctions {
         options.put(version, value(bound).toString());
       } else if (type instanceof StringType) {
         String text = value(bound).toString();
-        boolean isTime = !isWhole(text) && ChangesOptions.time(text).isPresent();
+        boolean isTime = !isWhole(text) && SessionTime.utc(text).isPresent();
         options.put(isTime ? time : version, text);
       } else if (type instanceof TimestampType
           || type instanceof TimestampNTZType
           || type instanceof DateType) {
         String zone = SQLConf.get().sessionLocalTimeZone();
         Cast moment = new Cast(bound, TimestampType$.MODULE$, Option.apply(zone));
-        options.put(time, ChangesOptions.time((Long) value(moment)));
+        options.put(time, SessionTime.utc((Long) value(moment)));
       } else {
         throw ColonnadeException.invalid(
             "A bound of function %s must be an epoch, a time or a tag, and not of type %s.",

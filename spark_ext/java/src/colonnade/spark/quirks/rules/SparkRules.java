@@ -75,7 +75,7 @@ public final class SparkRules {
                   + " refuses a source with random values",
               hint(session -> new RowChanges())),
           rule("statedReads", Mends.RESULT, BOTH,
-              "the option `schemaEpoch` does nothing for a table that is read by its name",
+              "a table is no stream by its name, and the option `schemaEpoch` does nothing for it",
               hint(session -> new StatedReads())),
           rule("alteredTexts", Mends.RESULT, BOTH,
               "a `CHAR` or `VARCHAR` inside a column stays one after `TYPE STRING`",

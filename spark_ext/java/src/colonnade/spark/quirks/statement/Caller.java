@@ -13,6 +13,8 @@ import java.util.function.Predicate;
 public final class Caller {
   private static final String FRAME_WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
   private static final String STREAM_WRITER = "org.apache.spark.sql.classic.DataStreamWriter";
+  private static final String READ_RULE =
+      "org.apache.spark.sql.catalyst.analysis.ResolveDataSource";
   private static final String CONNECT =
       "org.apache.spark.sql.connect.execution.ExecuteThreadRunner";
 
@@ -56,6 +58,14 @@ public final class Caller {
         frame ->
             frame.getClassName().equals(STREAM_WRITER)
                 && frame.getMethodName().equals("startInternal"));
+  }
+
+  /**
+   * Whether {@code spark.readStream} calls a data source. The rule that calls has another way to a
+   * table that is read once.
+   */
+  public static boolean isStreamReader() {
+    return any(frame -> frame.getClassName().equals(READ_RULE));
   }
 
   /** Returns whether the caller is a write WITH SCHEMA EVOLUTION; Spark alters its table first. */

@@ -1,0 +1,49 @@
+package colonnade.planner.messages;
+
+import java.util.Map;
+
+/**
+ * Requests of a stream that reads a table. {@code planner/messages/streams.py} says what each field
+ * is.
+ */
+public final class Streams {
+  private Streams() {}
+
+  /** The most RowSets ({@code files}), stored {@code bytes} and {@code rows} of a trigger. */
+  public record StreamLimits(Long files, Long bytes, Long rows) {}
+
+  /** What a user asks of a stream: where it begins, what it shows, and what stops it. */
+  public record AskedStream(
+      @Nullable String start, boolean changes, boolean updates, boolean ignoreDeletes,
+      boolean ignoreChanges, boolean skipChanges, boolean failOnLoss, boolean failOnNewColumns,
+      StreamLimits limits) {}
+
+  /** Describe the stream of the table at {@code path} that {@code options} ask for. */
+  public record LoadStream(String path, Map<String, String> options, Long query)
+      implements Question<LoadedStream> {}
+
+  /** A stream: its {@code columns}, and what was asked. */
+  public record LoadedStream(
+      String path, String name, Views.NamedView view, String columns, AskedStream asked) {}
+
+  /** Say where a trigger ends that begins at {@code start}; null: the stream begins. */
+  public record LatestOffset(
+      Views.NamedView view, AskedStream asked, @Nullable String start, StreamLimits limits,
+      Long last)
+      implements Question<FoundOffset> {}
+
+  /** An {@code offset} in JSON, and the {@code newest} epoch. */
+  public record FoundOffset(String offset, long newest) {}
+
+  /** Plan the tasks between two offsets, and keep what the stream has not read. */
+  public record PlanStream(
+      Views.NamedView view, AskedStream asked, @Nullable String start, String end,
+      long parallelism, String checkpoint)
+      implements Request<Feed.PlannedChanges> {}
+
+  /** Say how far the newest epoch is ahead of an {@code offset}. */
+  public record StreamBacklog(Views.NamedView view, String offset) implements Question<Backlog> {}
+
+  /** How far a stream is behind. */
+  public record Backlog(long epochs, long seconds) {}
+}

@@ -1,0 +1,167 @@
+"""Answer the requests of a stream that reads a table: describe it, find offsets, plan tasks."""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.spark_ext.options import StreamOptions, parse_stream_options
+from colonnade.spark_ext.planner.messages.base import operation
+from colonnade.spark_ext.planner.messages.feed import PlannedChanges
+from colonnade.spark_ext.planner.messages.streams import (
+    AskedStream,
+    Backlog,
+    FoundOffset,
+    LatestOffset,
+    LoadedStream,
+    LoadStream,
+    PlanStream,
+    StreamBacklog,
+    StreamLimits,
+)
+from colonnade.spark_ext.planner.messages.views import NamedView
+from colonnade.spark_ext.planner.read.feed import bound_of, bound_text
+from colonnade.spark_ext.planner.read.feed_tasks import Change, planned_changes
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import place_of
+from colonnade.spark_ext.types import declared_json
+from colonnade.tableformat.feed.changes import FEED_COLUMNS
+from colonnade.tableformat.scan.other_columns import table_with_nulls
+from colonnade.tableformat.streams.admission import Limits
+from colonnade.tableformat.streams.leases import lease_name, renew_lease
+from colonnade.tableformat.streams.offsets import Offset, parse_offset
+from colonnade.tableformat.streams.pieces import joined
+from colonnade.tableformat.streams.source import StreamRules, TableStream
+from colonnade.tableformat.streams.start import LATEST, first_offset
+from colonnade.tableformat.table.change_plan import check_names
+
+_log = logging.getLogger(__name__)
+
+
+@operation
+def load_stream(request: LoadStream) -> LoadedStream:
+    """Raise InvalidInputError for wrong options; NotFoundError without a table at the path."""
+    read = parse_stream_options({**request.options, "path": request.path})
+    location, head = SNAPSHOTS.newest(read.address, request.query)
+    table = location.require_at(head, head)
+    own = FEED_COLUMNS if read.changes else ()
+    if own:
+        check_names(table)
+    return LoadedStream(
+        path=location.url,
+        name=table.name,
+        view=NamedView(
+            url=location.store.url,
+            options=location.store.address.options or "",
+            database=head.database,
+            table=table.id,
+            epoch=head.epoch,
+        ),
+        columns=declared_json(TableSchema(fields=(*table_with_nulls(table).schema.fields, *own))),
+        asked=_asked(read, head),
+    )
+
+
+def _asked(read: StreamOptions, head: Snapshot) -> AskedStream:
+    return AskedStream(
+        start=LATEST if read.start == LATEST else bound_text(read.start, head),
+        changes=read.changes,
+        updates=read.updates,
+        ignore_deletes=read.ignore_deletes,
+        ignore_changes=read.ignore_changes,
+        skip_changes=read.skip_changes,
+        fail_on_loss=read.fail_on_loss,
+        fail_on_new_columns=read.fail_on_new_columns,
+        limits=StreamLimits(files=read.files, bytes=read.bytes, rows=read.rows),
+    )
+
+
+class _Stream(NamedTuple):
+    """A stream, the log that it reads, and the newest state of the database."""
+
+    log: Log
+    head: Snapshot
+    source: TableStream
+
+    def start(self, asked: AskedStream, offset: str | None, end: Offset | None = None) -> Offset:
+        """Return the offset of a text. Without a text, return where the stream begins or began."""
+        if offset is not None:
+            return parse_offset(offset)
+        if end is not None:
+            return end.beginning()
+        start = asked.start if asked.start == LATEST else bound_of(asked.start)
+        return first_offset(self.log, self.head, self.source.shown, start)
+
+
+def _stream(view: NamedView, asked: AskedStream) -> _Stream:
+    location, head = SNAPSHOTS.newest(place_of(view))
+    log = SNAPSHOTS.log(location.store)
+    rules = StreamRules(
+        asked.changes,
+        asked.updates,
+        asked.ignore_deletes,
+        asked.ignore_changes,
+        asked.skip_changes,
+        asked.fail_on_loss,
+        asked.fail_on_new_columns,
+    )
+    shown = table_with_nulls(SNAPSHOTS.seen(view)[1])
+    return _Stream(log, head, TableStream(log.reader, shown, rules))
+
+
+@operation
+def latest_offset(request: LatestOffset) -> FoundOffset:
+    """Raise as `first_offset` and `TableStream.latest`."""
+    stream = _stream(request.view, request.asked)
+    head = stream.head
+    start = stream.start(request.asked, request.start)
+    last = head.epoch if request.last is None else min(head.epoch, request.last)
+    asked = request.limits
+    found = stream.source.latest(head, start, Limits(asked.files, asked.bytes, asked.rows), last)
+    return FoundOffset(offset=found.to_json(), newest=head.epoch)
+
+
+@operation
+def plan_stream(request: PlanStream) -> PlannedChanges:
+    """Raise as `TableStream.between`. A lease that cannot be taken is only logged."""
+    stream = _stream(request.view, request.asked)
+    end = parse_offset(request.end)
+    start = stream.start(request.asked, request.start, end)
+    _keep(stream, lease_name(request.checkpoint), start)
+    changes = [
+        Change(task, each.version, each.time_ms)
+        for each in joined(stream.source.between(stream.head, start, end))
+        for task in each.tasks
+    ]
+    return planned_changes(request.view, stream.source.feed(), changes, request.parallelism)
+
+
+def _keep(stream: _Stream, name: str, start: Offset) -> None:
+    """Keep the epochs that a stream has not read from vacuum, where this process may write."""
+    table = stream.source.shown
+    try:
+        after = renew_lease(stream.log, stream.head, table, name, start)
+    except ColonnadeError as error:
+        _log.warning("A stream of table %s has no lease of its epochs: %s", table.name, error)
+        return
+    if after is not None:
+        SNAPSHOTS.committed(stream.log.store.address, after)
+
+
+@operation
+def stream_backlog(request: StreamBacklog) -> Backlog:
+    """Raise InvalidInputError for an offset that cannot be read."""
+    location, head = SNAPSHOTS.newest(place_of(request.view))
+    offset = parse_offset(request.offset)
+    table = head.tables.get(TableId(request.view.table))
+    epochs = 0 if table is None else max(0, table.changed_epoch + 1 - offset.epoch)
+    # Retention may have freed the slot of the next epoch.
+    epoch = read_slot(location.store, max(offset.epoch, head.floor)) if epochs else None
+    seconds = 0 if epoch is None else (head.time_ms - epoch.time_ms) // 1000
+    return Backlog(epochs=epochs, seconds=seconds)

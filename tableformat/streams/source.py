@@ -1,0 +1,259 @@
+"""What a stream of one table reads between two offsets, and where a trigger ends.
+
+Planning is the same before and after a restart: it depends on the log and on the offsets.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.arrays.origins import NEW
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.feed.steps import Step, read_steps
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.feed.changes import Feed
+from colonnade.tableformat.feed.difference import Difference, difference
+from colonnade.tableformat.feed.same_key import with_same_keys
+from colonnade.tableformat.feed.shown_types import refuse_other_types
+from colonnade.tableformat.feed.tasks import RowsTask, tasks_of
+from colonnade.tableformat.scan.other_columns import with_columns_of, with_nulls
+from colonnade.tableformat.scan.plan import plan_scan
+from colonnade.tableformat.streams.admission import Admission, Limits
+from colonnade.tableformat.streams.offsets import Offset, Place
+from colonnade.tableformat.streams.pieces import Piece, inserted_pieces, whole_piece
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRules:
+    """What a stream shows, and what stops it.
+
+    With `changes`, it shows each change, and without `updates` an update as a deleted and an
+    inserted row. Else it shows inserted rows, and an epoch that deletes or updates rows stops it.
+    With `ignore_deletes`, an epoch that only deletes rows does not. With `ignore_changes`, none
+    does, and the new versions of updated rows are shown. With `skip_changes`, such an epoch is left
+    out.
+
+    Removed epochs stop the stream with `fail_on_loss`, and new columns with `fail_on_new_columns`.
+    """
+
+    changes: bool = False
+    updates: bool = True
+    ignore_deletes: bool = False
+    ignore_changes: bool = False
+    skip_changes: bool = False
+    fail_on_loss: bool = True
+    fail_on_new_columns: bool = True
+
+
+class StoppedError(InvalidInputError):
+    """The stream cannot go on with an epoch. What precedes it can be read."""
+
+    def __init__(self, message: str, epoch: int = 0) -> None:
+        super().__init__(message)
+        self.epoch = epoch
+
+
+@dataclass(frozen=True, slots=True)
+class TableStream:
+    """A stream of one table, whose rows have the columns of the table `shown`.
+
+    Methods raise CorruptionError and StoreError, as the reader of the log does.
+    """
+
+    reader: LogReader
+    shown: TableState
+    rules: StreamRules
+
+    def feed(self) -> Feed:
+        """Return what names and shows the rows of the stream."""
+        shown = self.shown
+        return Feed(self.reader, shown, shown.schema, updates=self.rules.updates)
+
+    def latest(self, head: Snapshot, start: Offset, limits: Limits, last: int) -> Offset:
+        """Return where a trigger ends that begins at `start` and reads no epoch after `last`.
+
+        It takes as many pieces as fit the limits, and at least one if there is one. Epochs that
+        bring nothing to show count for nothing, and any number of them is passed. Raises
+        StoppedError if the first epoch with something to show stops the stream, and else as
+        `pieces`.
+        """
+        admission = Admission(limits)
+        try:
+            for piece in self.pieces(head, start, last):
+                if not admission.admits(piece):
+                    return start.at(piece.place)
+        except StoppedError as error:
+            if admission.is_empty:
+                raise
+            return start.at(Place(error.epoch))
+        return start.at(max(start.place, Place(last + 1)))
+
+    def between(self, head: Snapshot, start: Offset, end: Offset) -> Iterator[Piece]:
+        """Yield the pieces from one offset up to another one of the same stream.
+
+        Raises as `pieces`; InvalidInputError for an offset after the newest epoch.
+        """
+        last = end.epoch if end.place > Place(end.epoch) else end.epoch - 1
+        if last > head.epoch:
+            raise InvalidInputError(
+                f"The checkpoint of the stream has read epoch {last} of table {self.shown.name!r},"
+                f" whose newest epoch is {head.epoch}, an older copy; start the stream"
+                " with another checkpointLocation."
+            )
+        for piece in self.pieces(head, start, last):
+            if piece.place >= end.place:
+                return
+            yield piece
+
+    def pieces(self, head: Snapshot, start: Offset, last: int) -> Iterator[Piece]:
+        """Yield the pieces from an offset on, up to the epoch `last`. `head` is the newest state.
+
+        Costs a GET for each epoch, and the reads of `difference` for each one that changes the
+        table. Raises InvalidInputError if the offset is of another table, and NotFoundError if the
+        table was dropped. Raises NotFoundError if retention has removed what comes next, unless the
+        rules say otherwise. Raises StoppedError at an epoch that stops the stream.
+        """
+        table = self._table(head, start)
+        before = None
+        if start.in_snapshot:
+            before = self._kept(head, start.epoch)
+            if before is not None:
+                yield from self._rows_at(before, start.place)
+        else:
+            before = self._before(head, start.epoch)
+        if before is None:
+            before = self._after_loss(head, start)
+        if table.changed_epoch > before.epoch:
+            with self.reader.removals_are_told(before.epoch):
+                for step in read_steps(self.reader, table.id, before, last):
+                    yield from self._of_step(head, step, start.place)
+
+    def _table(self, head: Snapshot, start: Offset) -> TableState:
+        table = head.tables.get(TableId(start.table))
+        name = self.shown.name
+        if (start.database, start.table) != (head.database, self.shown.id):
+            raise InvalidInputError(
+                f"The checkpoint of the stream belongs to another table than {name!r}: that one was"
+                " dropped and made again, or this stream reads another table; start the stream with"
+                " another checkpointLocation."
+            )
+        if table is None or table.created_epoch > max(start.epoch, start.began):
+            raise NotFoundError(
+                f"Table {name!r} was dropped while a stream read it; start the stream with another"
+                " checkpointLocation once there is a table."
+            )
+        return table
+
+    def _kept(self, head: Snapshot, epoch: int) -> Snapshot | None:
+        """Return the state at an epoch; None if retention has removed it or the epoch after it."""
+        if epoch < head.floor:
+            return None
+        return self.reader.read_at(epoch, head=head)
+
+    def _before(self, head: Snapshot, epoch: int) -> Snapshot | None:
+        """Return a state from which the changes since an epoch can be read; None if none is left.
+
+        It is the state right before the epoch, or a later one if the table had not changed yet.
+        """
+        if epoch > head.floor:
+            return self._kept(head, min(epoch - 1, head.epoch))
+        floor = self.reader.read_at(head.floor, head=head)
+        there = floor.tables.get(self.shown.id)
+        return floor if there is not None and there.changed_epoch < epoch else None
+
+    def _after_loss(self, head: Snapshot, start: Offset) -> Snapshot:
+        """Return the oldest state that is left, from which a stream that may lose rows goes on."""
+        lost = f"epochs up to {head.floor} of table {self.shown.name!r} were removed by retention"
+        if self.rules.fail_on_loss:
+            raise NotFoundError(
+                f"A stream has read up to epoch {start.epoch}, and {lost}; start it with another"
+                " checkpointLocation, or set failOnDataLoss to false to go on without them."
+            )
+        _log.warning("A stream goes on after epoch %d without what %s.", head.floor, lost)
+        return self.reader.read_at(head.floor, head=head)
+
+    def _rows_at(self, state: Snapshot, after: Place) -> Iterator[Piece]:
+        """Yield the pieces of all rows that the table has in a state."""
+        table = state.tables[self.shown.id]
+        self._check_columns(table, state.epoch)
+        view = self.reader.rowsets.view(table, None, self.reader.query_ms(state))
+        view = replace(view, columns=with_columns_of(table, self.shown, in_feed=True).schema)
+        refuse_other_types(view, self.shown.schema)
+        plan = plan_scan(view, state.epoch, self.shown.schema.names)
+        yield from inserted_pieces(state.epoch, state.time_ms, plan, after)
+
+    def _of_step(self, head: Snapshot, step: Step, after: Place) -> Iterator[Piece]:
+        """Yield the pieces of an epoch that changed the table."""
+        self._check_columns(step.later, step.number)
+        reader = self.reader
+        found = difference(reader, (step,), self.shown, reader.query_ms(head))
+        if found is None:
+            return
+        if self.rules.changes:
+            found = with_same_keys(reader.store, found)
+        elif found.deleted or found.updated:
+            found = self._inserted_by_change(step, found)
+        number, time_ms = step.number, step.epoch.time_ms
+        tasks = tuple(tasks_of(self.feed(), found, self.shown.schema.names))
+        if found.deleted or found.updated:
+            piece = whole_piece(number, time_ms, tasks)
+            if piece is not None and piece.place >= after:
+                yield piece
+            return
+        for task in tasks:
+            assert isinstance(task, RowsTask)
+            yield from inserted_pieces(number, time_ms, task.plan, after)
+
+    def _inserted_by_change(self, step: Step, found: Difference) -> Difference:
+        """Return the rows that a stream of inserted rows shows of an epoch that changes others."""
+        rules, only_deletes = self.rules, not (found.inserted or found.updated)
+        inserted = dict[int, FrozenBitMap]()
+        if rules.ignore_changes and not rules.skip_changes:
+            inserted.update(found.inserted)
+            for each in found.updated:
+                new = FrozenBitMap((each.origins.array() != NEW).nonzero()[0])
+                inserted[each.rowset.id] = new | inserted.get(each.rowset.id, FrozenBitMap())
+        elif not (rules.skip_changes or (rules.ignore_deletes and only_deletes)):
+            what = "deletes" if only_deletes else "updates or overwrites"
+            ways = "ignoreDeletes, ignoreChanges" if only_deletes else "ignoreChanges"
+            raise StoppedError(
+                f"Epoch {step.number} {what} rows of table {self.shown.name!r}, and the stream"
+                " shows inserted rows alone; read its changes with readChangeFeed, or set one of"
+                f" the options {ways} and skipChangeCommits.",
+                step.number,
+            )
+        return replace(found, deleted={}, inserted=inserted, updated=())
+
+    def _check_columns(self, table: TableState, epoch: int) -> None:
+        """Stop before an epoch whose columns a later start of the stream would show.
+
+        Raises StoppedError, unless only new columns differ and the rules allow them.
+        """
+        if epoch <= self.shown.changed_epoch:
+            return
+        here, shown = _columns(table.schema), _columns(self.shown.schema)
+        if here == shown:
+            return
+        added = shown.items() <= here.items()
+        if added and not self.rules.fail_on_new_columns:
+            return
+        option = ", or set failOnNewColumns to false to go on without new columns" if added else ""
+        raise StoppedError(
+            f"Table {self.shown.name!r} has other columns from epoch {epoch} on than the stream"
+            f" began with; start the stream again to read them{option}.",
+            epoch,
+        )
+
+
+def _columns(schema: TableSchema) -> dict[int, tuple[str, object]]:
+    """Return names and types of columns by ids, without what says which values may be NULL."""
+    return {each.id: (each.name, with_nulls(each).type) for each in schema.fields}
