@@ -82,7 +82,8 @@ class TableStream:
         """Return where a trigger ends that begins at `start` and reads no epoch after `last`.
 
         It takes as many pieces as fit the limits, and at least one if there is one. Epochs that
-        bring nothing to show count for nothing, and any number of them is passed. Raises
+        bring nothing to show count for nothing, and any number of them is passed. The offset stays
+        where it is if the table has not changed, so that other tables cause no batch. Raises
         StoppedError if the first epoch with something to show stops the stream, and else as
         `pieces`.
         """
@@ -95,6 +96,8 @@ class TableStream:
             if admission.is_empty:
                 raise
             return start.at(Place(error.epoch))
+        if not start.in_snapshot and self._table(head, start).changed_epoch < start.epoch:
+            return start
         return start.at(max(start.place, Place(last + 1)))
 
     def between(self, head: Snapshot, start: Offset, end: Offset) -> Iterator[Piece]:

@@ -110,6 +110,20 @@ def test_skipped_epochs_do_not_eat_the_limit_and_one_trigger_passes_any_number(
     assert keys(reading.trigger()) == [7, 8]
 
 
+def test_epochs_of_other_tables_move_no_offset(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("t", {"k": "long"}).append([{"k": 1}])
+    other = database.create_table("other", {"k": "long"})
+    reading = Reading(lambda: colonnade.open(tmp_path / "db" / "t"))
+    reading.trigger()
+    stays = reading.offset
+    other.append([{"k": 1}])
+    assert reading.trigger() == []
+    assert reading.offset == stays
+    colonnade.open(tmp_path / "db" / "t").append([{"k": 2}])
+    assert reading.trigger() == [("2",)]
+
+
 def test_an_epoch_that_is_committed_after_a_trigger_was_sized_belongs_to_the_next_one(
     tmp_path: Path,
 ) -> None:
