@@ -42,6 +42,7 @@ KNOWN: dict[str, set[str]] = {
         "whether a round compacts again, which destroys nothing"
     },
     "tableformat/progress.py": {ELAPSED},
+    "tableformat/streams/source.py": {READS},
     "tableformat/table/changes.py": {READS},
     "tableformat/table/consumers.py": {"whether what a consumer has not read is kept for long"},
     "tableformat/table/rows_by_key.py": {READS},

@@ -220,6 +220,7 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
         *("vacuum", "plan_vacuum", "verify", "repair", "begin", "commit", "rollback"),
         *("statement_counts", "refresh", "restore", "tag", "untag", "tags"),
         *("add_column", "add_static_column", "backfill"),
+        *("consumers", "create_consumer", "reset_consumer", "drop_consumer"),
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
         call = f"CALL colonnade.system.checkpoint('{table}')"
