@@ -16,8 +16,8 @@ class AskedChanges(Message):
     `start`, conditions on the columns of the feed state the range. `inclusive` and `also` are those
     of `ArrowTable.changes`. Unless `updates`, an update is a deleted and an inserted row.
 
-    `transaction` is that of the session, if it is in one. Its commit moves the `consumer`, for
-    which the changes are read.
+    The changes are read for the `consumer`, if there is one. The commit of the `transaction` moves
+    it, which is that of the session.
     """
 
     start: str | None
@@ -67,6 +67,13 @@ class ScanChanges(Question):
     columns: tuple[str, ...]
     filters: tuple[Tree, ...]
     parallelism: int
+
+
+class MoveConsumer(Question):
+    """Move the consumer that changes of the `view` are read for, because a query reads them."""
+
+    view: NamedView
+    asked: AskedChanges
 
 
 class PlannedChanges(Message):

@@ -16,11 +16,12 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.options import ChangeOptions, parse_change_options
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
-from colonnade.spark_ext.planner.messages.base import operation
+from colonnade.spark_ext.planner.messages.base import Done, operation
 from colonnade.spark_ext.planner.messages.feed import (
     AskedChanges,
     LoadChanges,
     LoadedChanges,
+    MoveConsumer,
     PlannedChanges,
     ScanChanges,
 )
@@ -131,10 +132,10 @@ def _query(asked: AskedChanges, schema_epoch: int | None, **more: Any) -> Change
 
 @operation
 def scan_changes(request: ScanChanges) -> PlannedChanges:
-    """Move the consumer that the changes are read for.
+    """Raise as `ArrowTable.changes`.
 
-    Raises as `ArrowTable.changes`, and InvalidInputError for types that tasks cannot show, and for
-    changes that a consumer reads in another transaction.
+    Raise InvalidInputError for types that tasks cannot show, and for changes that a consumer reads
+    in another transaction.
     """
     named = request.view
     head, table = SNAPSHOTS.seen(named)
@@ -143,7 +144,7 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
     log = Log(open_store(place_of(named)))
     asked = _query(request.asked, named.schema_epoch, where=where)
     plan = plan_changes(log, head, table, asked)
-    _move(request.asked, table)
+    _check_transaction(request.asked)
     changes = [
         Change(task, each.last.number, each.last.epoch.time_ms)
         for each in plan.differences()
@@ -152,17 +153,20 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
     return planned_changes(named, plan.feed, changes, request.parallelism)
 
 
-def _move(asked: AskedChanges, table: TableState) -> None:
-    """Let the transaction of this request move the consumer that the changes are read for.
+@operation
+def move_consumer(request: MoveConsumer) -> Done:
+    """Raise InvalidInputError for changes that a consumer reads in another transaction."""
+    _check_transaction(request.asked)
+    transaction, consumer = TRANSACTIONS.current(), request.asked.consumer
+    if transaction is not None and consumer is not None:
+        transaction.move(consumer, SNAPSHOTS.seen(request.view)[1])
+    return Done()
 
-    It moves when they are read, and not when Spark loads them: what no query reads stays unread.
-    """
-    if asked.consumer is None:
-        return
-    transaction = TRANSACTIONS.current()
-    if transaction is None or TRANSACTIONS.id != asked.transaction:
+
+def _check_transaction(asked: AskedChanges) -> None:
+    """Refuse changes for a consumer that were loaded in a transaction which has ended."""
+    if asked.consumer is not None and TRANSACTIONS.id != asked.transaction:
         raise InvalidInputError(
             f"The changes that consumer {asked.consumer!r} reads belong to a transaction that has"
             " ended; load them again in the present one."
         )
-    transaction.move(asked.consumer, table)

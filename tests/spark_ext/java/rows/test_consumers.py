@@ -77,6 +77,34 @@ def test_a_merge_of_what_a_consumer_has_not_read_counts_each_change_once(
     assert spark.sql(COMMIT) == [[base + 1]]
 
 
+def test_a_query_that_spark_only_explains_leaves_the_consumer_where_it_is(
+    spark: SparkShell,
+) -> None:
+    base = opened(spark).epoch
+    spark.sql(BEGIN)
+    for how in ("EXPLAIN", "EXPLAIN EXTENDED", "EXPLAIN COST", "EXPLAIN FORMATTED"):
+        spark.sql(f"{how} SELECT shop, sum(price) FROM {UNREAD} GROUP BY shop")
+    spark.sql(f"EXPLAIN INSERT INTO colonnade.feed.totals SELECT shop, price FROM {UNREAD}")
+    spark.run(f"spark.sql('SELECT * FROM {UNREAD.replace(chr(39), chr(34))}').schema.names")
+    assert spark.sql(COMMIT) == [[base]]
+    assert seen(spark) == 0
+
+
+def test_a_consumer_moves_wherever_a_plan_reads_its_changes(spark: SparkShell) -> None:
+    for query in (
+        f"SELECT * FROM colonnade.feed.totals WHERE price IN (SELECT price FROM {UNREAD})",
+        f"SELECT /*+ BROADCAST(n) */ * FROM {UNREAD} n JOIN colonnade.feed.orders o USING (shop)",
+        f"SELECT (SELECT max(price) FROM {UNREAD})",
+        f"SELECT * FROM {UNREAD} WHERE _change_type = 'delete'",
+    ):
+        base = opened(spark).epoch
+        spark.sql(BEGIN)
+        spark.sql(query)
+        spark.sql(COMMIT)
+        assert seen(spark) == base, query
+        spark.sql("INSERT INTO colonnade.feed.orders VALUES ('Lyon', 7)")
+
+
 def test_a_rolled_back_or_refused_transaction_leaves_the_consumer_where_it_is(
     spark: SparkShell,
 ) -> None:

@@ -30,6 +30,10 @@ public final class Feed {
       long parallelism)
       implements Question<PlannedChanges> {}
 
+  /** Move the consumer that changes are read for, because a query reads them. */
+  public record MoveConsumer(Views.NamedView view, AskedChanges asked)
+      implements Question<Replies.Done> {}
+
   /** The {@code tasks} as JSON, and what they read: {@code rows}, and stored {@code bytes}. */
   public record PlannedChanges(List<String> tasks, long rows, long bytes) {}
 }

@@ -2,6 +2,7 @@ package colonnade.spark.feed;
 
 import colonnade.planner.Planner;
 import colonnade.planner.messages.Feed.LoadedChanges;
+import colonnade.planner.messages.Feed.MoveConsumer;
 import colonnade.planner.messages.Feed.PlannedChanges;
 import colonnade.planner.messages.Feed.ScanChanges;
 import colonnade.spark.table.ExpressionTree;
@@ -34,5 +35,12 @@ record ChangesRequest(
             Arrays.stream(schema.fieldNames()).filter(name -> !OWN.contains(name)).toList(),
             ExpressionTree.of(filters.toArray(Predicate[]::new)),
             SparkSession.active().sparkContext().defaultParallelism()));
+  }
+
+  /** Moves the consumer that the changes are read for, if there is one. */
+  void moveConsumer() {
+    if (loaded.asked().consumer() != null) {
+      Planner.call(new MoveConsumer(loaded.view(), loaded.asked()));
+    }
   }
 }

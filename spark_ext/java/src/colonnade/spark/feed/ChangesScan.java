@@ -92,11 +92,16 @@ final class ChangesScan implements SupportsReportStatistics, Batch {
 
   @Override
   public InputPartition[] planInputPartitions() {
+    if (plan().tasks().isEmpty()) {
+      request.moveConsumer(); // Spark asks for no readers
+    }
     return plan().tasks().stream().map(ChangesTask::new).toArray(InputPartition[]::new);
   }
 
+  /** Spark asks for readers if it runs the query, and not if it only explains it. */
   @Override
   public PartitionReaderFactory createReaderFactory() {
+    request.moveConsumer();
     return new ChangesReaderFactory(
         request.feed(), request.schema(), HadoopSettings.ofTasks(request.loaded().view().url()));
   }
