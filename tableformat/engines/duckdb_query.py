@@ -47,7 +47,7 @@ def query(
         )
     duckdb = library("duckdb", "sql")
     connection = duckdb.connect()
-    # A name that is no table is not one of Python either.
+    # Otherwise DuckDB would take an unknown name for a variable of Python.
     connection.execute("SET python_enable_replacements = false")
     try:
         for name in names:

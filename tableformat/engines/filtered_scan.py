@@ -58,7 +58,7 @@ def filtered(scan: EngineScan, columns: Columns, expression: Any | None) -> Filt
 
     The scan takes over what it can. A scan with a limit takes over no part of the expression, which
     chooses among its first rows. Raises the errors of `Scan.select`, and InvalidInputError for
-    columns that are no list.
+    anything but a list of columns.
     """
     schema = scan.schema
     where, rest, of_rest = None, expression, frozenset[str]() if expression is None else None

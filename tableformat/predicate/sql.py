@@ -21,7 +21,7 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 Where = str | tuple[str, Parameters] | Predicate | ColumnBuilder
-"""The forms of a condition, beside an expression of Arrow, of which pyarrow states no type.
+"""The forms of a condition, besides expressions of Arrow. pyarrow has no type for those.
 
 A text may have parameters, which are given beside it in a tuple.
 """

@@ -592,9 +592,9 @@ class ArrowTable(TableReads):
     ) -> merge_clauses.Merge:
         """Begin a MERGE of rows into the table, whose clauses say what becomes of rows.
 
-        `source` is anything that `append` takes; it is read at once, and held in memory. `on` names
-        the columns by which rows match, or is a dict from columns of the table to those of the
-        source; a key with a NULL matches nothing. Add clauses to the result, and call its
+        `source` is anything that `append` takes; it is read at once, and held in memory. Rows match
+        by the columns `on`. They are names, or a dict from columns of the table to those of the
+        source. A key with a NULL matches nothing. Add clauses to the result, and call its
         `execute`:
 
             merge = table.merge(rows, on="id").when_matched_update_all()

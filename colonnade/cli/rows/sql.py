@@ -96,7 +96,7 @@ def _text_of(query: str | None, file: Path | None) -> str:
 
 
 def _with_names_once(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """Return rows in which each column has its own name, as a join may give two the same one."""
+    """Return rows whose columns have different names. Columns of a join may share one."""
     names = list[str]()
     for name in rows.schema.names:
         tries = chain((name,), (f"{name}_{number}" for number in count(1)))

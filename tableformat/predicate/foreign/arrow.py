@@ -110,7 +110,7 @@ def _split(root: tree.Node | None, schema: TableSchema) -> ArrowFilter | None:
 
 
 def _unknown_for_null(node: tree.Node) -> tree.Node:
-    """Return a tree in which `is_in` of NULL is NULL, as it is in a predicate, and not FALSE."""
+    """Return a tree whose `is_in` is NULL for NULL, like `IN` in a predicate, and not FALSE."""
     if not isinstance(node, tree.Call):
         return node
     arguments = tuple(map(_unknown_for_null, node.arguments))

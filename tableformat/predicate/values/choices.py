@@ -57,7 +57,7 @@ def case(branches: Sequence[tuple[RowValue, RowValue]], other: RowValue | None) 
 
 
 def _of_kind(value: RowValue, kind: DataType) -> RowValue:
-    """Return a value of a nested type, of which NULL alone has another one."""
+    """Return a value as a nested type. Only NULL can have another type."""
     if value.type != VOID:
         return value
     nothing = pa.scalar(None, arrow_of(kind))
