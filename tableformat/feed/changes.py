@@ -55,7 +55,8 @@ def known_columns(shown: TableState) -> TableSchema:
 class Feed:
     """What a feed shows: columns of a table, its own columns, and the rows that meet `where`.
 
-    `shown` is the table whose columns rows have. Rows that have expired at `now_ms` do not occur in
+    `shown` is the table whose columns rows have. Its columns may be NULL at any depth, as
+    `table_with_nulls` makes them. Rows that have expired at `now_ms` do not occur in
     it (ms since 1970 UTC; None: nothing has expired). Values that a job has filled in are changes
     if `fills`, and other static values if `statics`. Unless `updates`, an update is a deleted row
     and an inserted row.

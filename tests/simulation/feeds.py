@@ -20,6 +20,7 @@ from colonnade.manifests.model.operations import Restore
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.feed.changes import FEED_COLUMNS, Feed
+from colonnade.tableformat.scan.other_columns import table_with_nulls
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.keyed.rows import SCHEMA, as_cells
 from tests.simulation.keyed.rows import TABLES as KEYED
@@ -164,7 +165,8 @@ def check_landed(
             continue
         step, name = Step(id, before, epoch, after), table.name
         names = columns_to_read(name, oracle.shape) or table.schema.names
-        feed = Feed(reader, table, table.schema.select(names))
+        shown = table_with_nulls(table)
+        feed = Feed(reader, shown, shown.schema.select(names))
         try:
             batches = [part for each in feed.differences((step,)) for part in feed.rows(each)]
             found = pa.Table.from_batches(batches, feed.schema)
