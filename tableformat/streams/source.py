@@ -150,10 +150,7 @@ class TableStream:
                 " another checkpointLocation."
             )
         if table is None or table.created_epoch > max(start.epoch, start.began):
-            raise NotFoundError(
-                f"Table {name!r} was dropped while a stream read it; start the stream with another"
-                " checkpointLocation once there is a table."
-            )
+            raise dropped_error(name)
         return table
 
     def _kept(self, head: Snapshot, epoch: int) -> Snapshot | None:
@@ -255,6 +252,14 @@ class TableStream:
             f" began with; start the stream again to read them{option}.",
             epoch,
         )
+
+
+def dropped_error(name: str) -> NotFoundError:
+    """Return the error for a stream of a table that is gone."""
+    return NotFoundError(
+        f"Table {name!r} was dropped while a stream read it; start the stream with another"
+        " checkpointLocation once there is a table."
+    )
 
 
 def _columns(schema: TableSchema) -> dict[int, tuple[str, object]]:

@@ -17,12 +17,17 @@ class StreamLimits(Message):
 
 
 class AskedStream(Message):
-    """What a user asks of a stream.
+    """What a user asks of a stream, and what it shows.
+
+    The table had the name `name` when the stream was loaded, and the columns `shown`, the JSON of a
+    `TableSchema`. Retention may remove that epoch while the stream runs.
 
     `start` is as in `AskedChanges`, or `latest`; None begins with the rows of the table. The other
     fields are those of `StreamRules`, and the `limits` of the options.
     """
 
+    name: str
+    shown: str
     start: str | None
     changes: bool
     updates: bool
@@ -49,7 +54,6 @@ class LoadedStream(Message):
     """
 
     path: str
-    name: str
     view: NamedView
     columns: str
     asked: AskedStream

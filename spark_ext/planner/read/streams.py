@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import NamedTuple
 
 from colonnade.manifests.epochs.slots import read_slot
@@ -10,7 +11,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import StreamOptions, parse_stream_options
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.feed import PlannedChanges
@@ -37,7 +38,7 @@ from colonnade.tableformat.streams.admission import Limits
 from colonnade.tableformat.streams.leases import lease_name, renew_lease
 from colonnade.tableformat.streams.offsets import Offset, parse_offset
 from colonnade.tableformat.streams.pieces import joined
-from colonnade.tableformat.streams.source import StreamRules, TableStream
+from colonnade.tableformat.streams.source import StreamRules, TableStream, dropped_error
 from colonnade.tableformat.streams.start import LATEST, first_offset
 from colonnade.tableformat.table.change_plan import check_names
 
@@ -55,7 +56,6 @@ def load_stream(request: LoadStream) -> LoadedStream:
         check_names(table)
     return LoadedStream(
         path=location.url,
-        name=table.name,
         view=NamedView(
             url=location.store.url,
             options=location.store.address.options or "",
@@ -64,12 +64,14 @@ def load_stream(request: LoadStream) -> LoadedStream:
             epoch=head.epoch,
         ),
         columns=declared_json(TableSchema(fields=(*table_with_nulls(table).schema.fields, *own))),
-        asked=_asked(read, head),
+        asked=_asked(read, head, table),
     )
 
 
-def _asked(read: StreamOptions, head: Snapshot) -> AskedStream:
+def _asked(read: StreamOptions, head: Snapshot, table: TableState) -> AskedStream:
     return AskedStream(
+        name=table.name,
+        shown=table.schema.model_dump_json(),
         start=LATEST if read.start == LATEST else bound_text(read.start, head),
         changes=read.changes,
         updates=read.updates,
@@ -111,7 +113,11 @@ def _stream(view: NamedView, asked: AskedStream) -> _Stream:
         asked.fail_on_loss,
         asked.fail_on_new_columns,
     )
-    shown = table_with_nulls(SNAPSHOTS.seen(view)[1])
+    table = head.tables.get(TableId(view.table))
+    if table is None:
+        raise dropped_error(asked.name)
+    schema = TableSchema.model_validate_json(asked.shown)
+    shown = table_with_nulls(replace(table, schema=schema, changed_epoch=view.epoch))
     return _Stream(log, head, TableStream(log.reader, shown, rules))
 
 

@@ -12,11 +12,11 @@ public final class Streams {
   /** The most RowSets ({@code files}), stored {@code bytes} and {@code rows} of a trigger. */
   public record StreamLimits(Long files, Long bytes, Long rows) {}
 
-  /** What a user asks of a stream: where it begins, what it shows, and what stops it. */
+  /** What a user asks of a stream, and the {@code name} and columns ({@code shown}) of its table. */
   public record AskedStream(
-      @Nullable String start, boolean changes, boolean updates, boolean ignoreDeletes,
-      boolean ignoreChanges, boolean skipChanges, boolean failOnLoss, boolean failOnNewColumns,
-      StreamLimits limits) {}
+      String name, String shown, @Nullable String start, boolean changes, boolean updates,
+      boolean ignoreDeletes, boolean ignoreChanges, boolean skipChanges, boolean failOnLoss,
+      boolean failOnNewColumns, StreamLimits limits) {}
 
   /** Describe the stream of the table at {@code path} that {@code options} ask for. */
   public record LoadStream(String path, Map<String, String> options, Long query)
@@ -24,7 +24,7 @@ public final class Streams {
 
   /** A stream: its {@code columns}, and what was asked. */
   public record LoadedStream(
-      String path, String name, Views.NamedView view, String columns, AskedStream asked) {}
+      String path, Views.NamedView view, String columns, AskedStream asked) {}
 
   /** Say where a trigger ends that begins at {@code start}; null: the stream begins. */
   public record LatestOffset(

@@ -19,7 +19,7 @@ record StreamScan(LoadedStream loaded, StructType columns) implements Scan {
   @Override
   public String description() {
     String what = loaded.asked().changes() ? "stream of the changes of " : "stream of ";
-    return what + loaded.name() + ", columns " + columns.simpleString();
+    return what + loaded.asked().name() + ", columns " + columns.simpleString();
   }
 
   /** Spark takes rows, and not columns, because a task may read changes row by row. */

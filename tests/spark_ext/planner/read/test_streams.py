@@ -1,0 +1,68 @@
+"""The planner describes a stream, and plans triggers of it for as long as the stream runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import colonnade
+from colonnade import NotFoundError
+from colonnade.spark_ext.planner.messages.streams import (
+    LatestOffset,
+    LoadedStream,
+    LoadStream,
+    PlanStream,
+)
+from colonnade.spark_ext.planner.read import streams
+from colonnade.spark_ext.planner.read.streams import latest_offset, load_stream, plan_stream
+from colonnade.spark_ext.planner.state.snapshots import Snapshots
+
+
+def loaded(path: str, **options: str) -> LoadedStream:
+    return load_stream.run(LoadStream(path=path, options=options))
+
+
+def trigger(stream: LoadedStream, start: str | None = None) -> tuple[str, int]:
+    """Where a trigger ends, and how many rows it reads."""
+    view, asked = stream.view, stream.asked
+    question = LatestOffset(view=view, asked=asked, start=start, limits=asked.limits, last=None)
+    end = latest_offset.run(question).offset
+    plan = PlanStream(
+        view=view, asked=asked, start=start, end=end, parallelism=2, checkpoint="checkpoint"
+    )
+    return end, plan_stream.run(plan).rows
+
+
+def test_a_stream_runs_on_when_the_epoch_that_it_was_loaded_at_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planner that was started again, or has read many states since, has forgotten it."""
+    table = colonnade.create(tmp_path / "t", {"k": "long"})
+    table.append([{"k": 1}])
+    stream = loaded(table.path)
+    end, rows = trigger(stream)
+    assert rows == 1
+    for hours in ("800", "4000"):  # makes half of the time of a lease pass
+        table.append([{"k": 2}])
+        table.alter(colonnade.AlterProperties({"retention.hours": hours}))
+        end, rows = trigger(stream, end)
+        assert rows == 1
+    colonnade.open(table.path).append([{"k": 7}])
+    colonnade.open(table.path).append([{"k": 8}])
+    colonnade.open(table.path).vacuum(retention_hours=0, force=True)
+    with pytest.raises(NotFoundError, match="removed"):
+        table._log.reader.read_at(stream.view.epoch)
+    monkeypatch.setattr(streams, "SNAPSHOTS", Snapshots())
+    assert trigger(stream, end)[1] == 2
+
+
+def test_a_stream_whose_table_is_dropped_says_so(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("t", {"k": "long"})
+    table.append([{"k": 1}])
+    stream = loaded(table.path)
+    end, _ = trigger(stream)
+    colonnade.open_database(tmp_path / "db").drop_table("t")
+    with pytest.raises(NotFoundError, match="'t' was dropped while a stream read it"):
+        trigger(stream, end)
