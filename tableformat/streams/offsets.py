@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
-
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.schema import Model
@@ -63,11 +61,23 @@ class Offset(Model):
         return self.model_dump_json()
 
 
+def unfit_error(place: Place) -> InvalidInputError:
+    """Return the error for an offset inside of a piece, after which rows would be left out."""
+    return InvalidInputError(
+        f"The checkpoint of the stream ends at row {place.row} of RowSet {place.rowset} in epoch"
+        f" {place.epoch}, where no batch ends: it is damaged, or the stream had other options, such"
+        " as ignoreChanges; use these options, or start the stream with another checkpointLocation."
+    )
+
+
 def parse_offset(text: str) -> Offset:
     """Read an offset that `to_json` has written. Raises InvalidInputError for any other text."""
     try:
-        return Offset.model_validate_json(text)
-    except ValidationError as error:
+        found = Offset.model_validate_json(text)
+        if found.epoch < found.began:
+            raise ValueError("it reads epochs from before the stream began")
+        return found
+    except ValueError as error:
         raise InvalidInputError(
             f"The checkpoint of the stream has an offset that cannot be read, {text[:200]!r}: it is"
             " damaged, or another version has written it; use that version, or start the stream"

@@ -17,7 +17,7 @@ from itertools import groupby
 from colonnade.tableformat.feed.images import INSERT
 from colonnade.tableformat.feed.tasks import FeedTask, RowsTask, scans_of
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, stretches
-from colonnade.tableformat.streams.offsets import Place
+from colonnade.tableformat.streams.offsets import Place, unfit_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,17 @@ class Piece:
 
 
 def inserted_pieces(version: int, time_ms: int, plan: ScanPlan, after: Place) -> Iterator[Piece]:
-    """Yield the pieces of inserted rows from a place on, by the ids of their RowSets."""
+    """Yield the pieces of inserted rows from a place on, by the ids of their RowSets.
+
+    Raises InvalidInputError for a place inside of a piece.
+    """
     source = Source(version, time_ms, (RowsTask(INSERT, plan),))
     for whole in sorted(plan.rowsets, key=lambda each: each.rowset.id):
         number = whole.rowset.id
         for part in stretches(whole):
             place = Place(version, number, part.ranges[0][0])
+            if place < after < Place(version, number, part.ranges[-1][1]):
+                raise unfit_error(after)
             if place >= after:
                 yield Piece(
                     place, source, part, frozenset((number,)), part.byte_count, part.row_count

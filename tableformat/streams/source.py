@@ -26,7 +26,7 @@ from colonnade.tableformat.feed.tasks import RowsTask, tasks_of
 from colonnade.tableformat.scan.other_columns import with_columns_of, with_nulls
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.streams.admission import Admission, Limits
-from colonnade.tableformat.streams.offsets import Offset, Place
+from colonnade.tableformat.streams.offsets import Offset, Place, unfit_error
 from colonnade.tableformat.streams.pieces import Piece, inserted_pieces, whole_piece
 
 _log = logging.getLogger(__name__)
@@ -123,7 +123,8 @@ class TableStream:
         Costs a GET for each epoch, and the reads of `difference` for each one that changes the
         table. Raises InvalidInputError if the offset is of another table, and NotFoundError if the
         table was dropped. Raises NotFoundError if retention has removed what comes next, unless the
-        rules say otherwise. Raises StoppedError at an epoch that stops the stream.
+        rules say otherwise. Raises StoppedError at an epoch that stops the stream. Raises
+        InvalidInputError for an offset where no piece begins.
         """
         table = self._table(head, start)
         before = None
@@ -137,7 +138,9 @@ class TableStream:
             before = self._after_loss(head, start)
         if table.changed_epoch > before.epoch:
             with self.reader.removals_are_told(before.epoch):
-                for step in read_steps(self.reader, table.id, before, last):
+                # Later epochs are of other tables.
+                until = min(last, table.changed_epoch)
+                for step in read_steps(self.reader, table.id, before, until):
                     yield from self._of_step(head, step, start.place)
 
     def _table(self, head: Snapshot, start: Offset) -> TableState:
@@ -185,6 +188,7 @@ class TableStream:
         """Yield the pieces of all rows that the table has in a state."""
         table = state.tables[self.shown.id]
         self._check_columns(table, state.epoch)
+        _check_rowset(table, after)
         view = self.reader.rowsets.view(table, None, self.reader.query_ms(state))
         view = replace(view, columns=with_columns_of(table, self.shown, in_feed=True).schema)
         refuse_other_types(view, self.shown.schema)
@@ -194,6 +198,8 @@ class TableStream:
     def _of_step(self, head: Snapshot, step: Step, after: Place) -> Iterator[Piece]:
         """Yield the pieces of an epoch that changed the table."""
         self._check_columns(step.later, step.number)
+        if step.number == after.epoch:
+            _check_rowset(step.later, after)
         reader = self.reader
         found = difference(reader, (step,), self.shown, reader.query_ms(head))
         if found is None:
@@ -206,7 +212,9 @@ class TableStream:
         tasks = tuple(tasks_of(self.feed(), found, self.shown.schema.names))
         if found.deleted or found.updated:
             piece = whole_piece(number, time_ms, tasks)
-            if piece is not None and piece.place >= after:
+            if piece is not None and piece.place < after:
+                raise unfit_error(after)
+            if piece is not None:
                 yield piece
             return
         for task in tasks:
@@ -252,6 +260,12 @@ class TableStream:
             f" began with; start the stream again to read them{option}.",
             epoch,
         )
+
+
+def _check_rowset(table: TableState, place: Place) -> None:
+    """Refuse a place in a RowSet that the table does not have yet at its epoch."""
+    if place.rowset and place.rowset >= table.next_rowset_id:
+        raise unfit_error(place)
 
 
 def dropped_error(name: str) -> NotFoundError:

@@ -5,6 +5,7 @@ Its rows are those of the table when it began, and then those of the change feed
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from pathlib import Path
@@ -255,3 +256,33 @@ def test_an_offset_whose_epochs_are_gone_is_a_loss_only_if_the_table_has_changed
         Reading(opened, offset=stopped).trigger()
     going = Reading(opened, StreamRules(fail_on_loss=False), offset=stopped)
     assert going.trigger() == [("9",)]
+
+
+def test_an_offset_inside_of_an_epoch_is_refused_where_its_rows_are_one_piece(
+    tmp_path: Path,
+) -> None:
+    """Rows would be left out silently: the stream had other options when it read the first ones."""
+    table = appended(tmp_path, [6])
+    ignoring = Reading(table, StreamRules(ignore_changes=True), Limits(rows=1))
+    ignoring.all()
+    rows = [{"k": i, "v": 7, "s": "y"} for i in range(6)]
+    table().overwrite(rows, settings=SMALL)
+    assert len(ignoring.trigger()) < 6
+    inside = ignoring.offset
+    with pytest.raises(InvalidInputError, match="no batch ends: .* other options"):
+        Reading(table, FEED, offset=inside).trigger()
+    rest = Reading(table, StreamRules(ignore_changes=True), offset=inside).trigger()
+    assert keys(rest) == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("snapshot", [True, False])
+@pytest.mark.parametrize("wrong", [{"rowset": 1, "row": 2}, {"rowset": 55}, {"epoch": 2}])
+def test_an_offset_that_no_batch_ends_at_is_refused(
+    tmp_path: Path, snapshot: bool, wrong: dict[str, int]
+) -> None:
+    table = appended(tmp_path, [3, 3, 3])
+    reading = Reading(table)
+    reading.trigger()
+    edited = {**json.loads(str(reading.offset)), "snapshot": snapshot, "began": 3, "epoch": 3}
+    with pytest.raises(InvalidInputError, match="The checkpoint of the stream "):
+        Reading(table, offset=json.dumps({**edited, **wrong})).trigger()
