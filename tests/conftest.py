@@ -22,7 +22,7 @@ from tests.setup.fake_hdfs import FakeHdfs
 from tests.setup.gcs import FakeGcs
 from tests.setup.hdfs import Hdfs
 from tests.setup.minio import Minio
-from tests.setup.sampling import left_by_sample, left_by_share, mark_sampled
+from tests.setup.sampling import left_by_sample, left_by_share
 from tests.setup.sharing import ROOT, Sharing, files_with_jvm, make_way, turn
 
 settings.register_profile(
@@ -37,8 +37,8 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 def pytest_addoption(parser: pytest.Parser) -> None:
     add = parser.addoption
     add("--first-cases", action="store_true", help="run only the first case of each test")
-    add("--sample", type=int, metavar="SEED", help="of slow cases, run those that SEED chooses")
-    add("--one-in", type=int, metavar="N", help="run one in N files with a JVM, as SEED chooses")
+    add("--sample", type=int, metavar="SEED", help="run few cases of each test, as SEED chooses")
+    add("--one-in", type=int, metavar="N", help="of files with a JVM and slow tests, run one in N")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -57,12 +57,11 @@ def _left_files(seed: int, share: int) -> set[Path]:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
-    mark_sampled(items)
     yield  # options such as `-m` leave tests out
     items.sort(key=turn)
     seed = config.getoption("sample")
     if seed is not None:
-        _leave_out(config, items, left_by_sample(items, seed))
+        _leave_out(config, items, left_by_sample(items, seed, config.getoption("one_in")))
     if config.getoption("first_cases"):
         first: dict[str, pytest.Item] = {}
         later = [

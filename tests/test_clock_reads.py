@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from tests.test_layers import LAYERS, ROOT, modules
@@ -86,6 +87,7 @@ def _makes(name: str, classes: set[str]) -> bool:
     return any(f"{each}(" in (ROOT / name).read_text() for each in classes)
 
 
+@cache
 def _modules() -> dict[str, set[str]]:
     return {
         path.relative_to(ROOT).as_posix(): _calls(path)

@@ -1,4 +1,4 @@
-"""A push runs a sample of slow cases: never a test without a case, and each case in some run."""
+"""A push runs some cases of each fast test; each case and each slow test is in some run."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import Any, cast
 
 import pytest
 
-from tests.setup.sampling import CASES, left_by_sample, left_by_share, mark_sampled
+from tests.setup.sampling import CASES, left_by_sample, left_by_share
 from tests.setup.sharing import files_with_jvm
 
 
-def items_of(**counts: int) -> list[pytest.Item]:
-    """Cases of tests that use Spark; what pytest would give them."""
-    found = []
-    for test, count in counts.items():
-        for case in range(count):
-            marks: dict[str, object] = {"spark": True}
-            item = SimpleNamespace(
-                nodeid=f"tests/test_sampling.py::{test}[{case}]",
-                get_closest_marker=marks.get,
-                add_marker=lambda given, marks=marks: marks.update({given.name: given.mark}),
-            )
-            found.append(cast(Any, item))
-    mark_sampled(found)
-    return found
+def items_of(*, slow: bool = False, **counts: int) -> list[pytest.Item]:
+    """Cases of tests; what pytest would give them."""
+    marks = {"slow": True} if slow else {}
+    return [
+        cast(
+            Any, SimpleNamespace(nodeid=f"test_a.py::{test}[{case}]", get_closest_marker=marks.get)
+        )
+        for test, count in counts.items()
+        for case in range(count)
+    ]
 
 
-def names(items: list[pytest.Item]) -> set[str]:
-    return {item.nodeid.partition("::")[2] for item in items}
+def ran(items: list[pytest.Item], seed: int, share: int | None = None) -> set[str]:
+    left = left_by_sample(items, seed, share)
+    return {item.nodeid.partition("::")[2] for item in items if item not in left}
 
 
 def test_a_sample_has_the_first_case_of_each_test_and_few_others() -> None:
     items = items_of(many=20, few=CASES, one=1)
     for seed in range(20):
-        ran = names(items) - names(left_by_sample(items, seed))
-        assert {"many[0]", "one[0]", *(f"few[{case}]" for case in range(CASES))} <= ran
-        assert sum(name.startswith("many") for name in ran) == CASES
-        assert names(left_by_sample(items, seed)) == names(left_by_sample(items_of(many=20), seed))
-
-
-def test_cases_of_which_others_are_left_out_already_all_run() -> None:
-    left = [item for item in items_of(many=20) if item.nodeid.endswith(("[0]", "[7]"))]
-    assert not left_by_sample(left, 1)
+        found = ran(items, seed, 4)
+        assert {"many[0]", "one[0]", *(f"few[{case}]" for case in range(CASES))} <= found
+        assert sum(name.startswith("many") for name in found) == CASES
+        assert ran(items_of(many=20), seed, 4) <= found
 
 
 def test_each_case_is_in_some_sample() -> None:
     items = items_of(many=20)
-    assert set.union(*(names(items) - names(left_by_sample(items, n)) for n in range(99))) == names(
-        items
-    )
+    assert len(set.union(*(ran(items, seed) for seed in range(99)))) == 20
+
+
+def test_a_sample_has_one_of_the_slow_tests_beside_each_other_and_each_in_some_run() -> None:
+    items = items_of(slow=True, **{f"slow{number}": 5 for number in range(9)}) + items_of(fast=2)
+    found = [ran(items, seed, 3) for seed in range(99)]
+    for names in found:
+        assert len({name.partition("[")[0] for name in names}) == 3 + 1
+        assert len(names) == 3 * CASES + 2
+    assert len(set.union(*found)) == 9 * 5 + 2
+    assert len(ran(items, 1)) == 9 * CASES + 2
 
 
 def test_a_share_has_one_of_the_files_beside_each_other_and_each_file_in_some_run() -> None:
@@ -66,7 +66,3 @@ def test_every_test_with_a_jvm_is_in_a_file_of_which_a_push_draws() -> None:
     assert "tests/spark_ext/java/read/test_damage.py" in files_with_jvm()  # the reader alone
     assert "tests/spark_ext/test_clusters.py" in files_with_jvm()  # a Spark of its own
     assert "tests/simulation/test_simulation.py" not in files_with_jvm()
-
-
-def test_a_long_run_has_all_tests_of_which_a_push_runs_a_sample() -> None:
-    assert all(item.get_closest_marker("sampled") for item in items_of(many=20, few=1))

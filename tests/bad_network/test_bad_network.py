@@ -14,6 +14,7 @@ from tests.setup.minio import Minio
 pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("appends", "writers"), [(4, 3), pytest.param(40, 8, marks=pytest.mark.long)]
 )
@@ -28,6 +29,7 @@ def test_no_append_is_lost_doubled_or_misreported_by_a_bad_network(
     assert told.longest_s < 120, str(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("library", "appends", "writers"),
     [

@@ -224,6 +224,7 @@ def test_colour_is_for_terminals_that_want_it(
     assert "31m" not in run("ls", shop / "nothing").err
 
 
+@pytest.mark.slow
 def test_characters_that_a_terminal_cannot_show_are_escaped_and_json_is_utf_8(
     tmp_path: Path,
 ) -> None:
@@ -240,6 +241,7 @@ def test_characters_that_a_terminal_cannot_show_are_escaped_and_json_is_utf_8(
     assert orjson.loads(printed("--json"))[0]["name"] == "züge"
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_is_not_an_error(shop: Path) -> None:
     command = f"{sys.executable} -m colonnade history {shop} | head -n 1"
     ran = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)

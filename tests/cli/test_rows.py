@@ -489,6 +489,7 @@ def test_standard_output_has_csv_unless_another_format_is_chosen_and_never_two_t
     assert "use --format jsonl" in refused.err
 
 
+@pytest.mark.slow
 def test_a_reader_of_an_export_that_stops_early_is_no_error(shop: Path) -> None:
     command = f"{sys.executable} -m colonnade export {shop}/orders - | head -n 1"
     ran = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)

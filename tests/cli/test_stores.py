@@ -106,6 +106,7 @@ def lose_rows(ask: Asked, lake: str, folder: Path) -> None:
     assert ask("verify", lake, "--json").json["sound"]
 
 
+@pytest.mark.slow
 def test_every_command_works_in_a_store_that_needs_a_secret_and_shows_no_secret(
     vault: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +115,7 @@ def test_every_command_works_in_a_store_that_needs_a_secret_and_shows_no_secret(
     assert not list(open_store("vault://lake", OPTIONS).list(JOURNAL))
 
 
+@pytest.mark.slow
 def test_every_command_works_in_a_bucket_and_shows_no_secret(
     minio: Minio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,7 +92,6 @@ CASES = [
 
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("work", "place", "fault"), CASES)
-@pytest.mark.sampled(12)
 def test_a_write_happens_wholly_or_not_at_all(
     work: Callable[[ObjectStore, pa.Table], None], place: str, fault: Fault, every: int
 ) -> None:

@@ -86,9 +86,9 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("work", "fault"), CASES)
-@pytest.mark.sampled(4)
 def test_a_change_of_rows_happens_wholly_or_not_at_all(
     work: Callable[[ArrowDatabase], object],
     fault: Fault,

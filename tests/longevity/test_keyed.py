@@ -19,6 +19,7 @@ from tests.longevity.record import Record, read_lines
 from tests.longevity.setting import settle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [4, pytest.param(60, marks=pytest.mark.long)])
 def test_every_sum_is_exact_while_eight_writers_are_killed(tmp_path: Path, seconds: int) -> None:
     told = run(tmp_path, seconds=seconds, seed=7, play=KEYED)
@@ -48,6 +49,7 @@ def bring_back(table: ArrowTable) -> None:
     table.upsert(pa.table({"k": [0], "at": [2**62], "word": ["late"]}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "harm", "found"),
     [

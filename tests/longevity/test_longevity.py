@@ -17,6 +17,7 @@ from tests.longevity.roles import rows_of
 from tests.setup.minio import Minio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [4, pytest.param(60, marks=pytest.mark.long)])
 def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path, seconds: int) -> None:
     told = run(tmp_path, seconds=seconds, seed=7)
@@ -36,6 +37,7 @@ def test_nothing_is_lost_or_left_in_a_bucket_while_processes_are_killed(
     assert list(read_lines(tmp_path / "records", "reader")), told.text
 
 
+@pytest.mark.slow
 def test_the_referee_finds_what_is_left_in_a_bucket(tmp_path: Path, minio: Minio) -> None:
     place, records = begin(tmp_path, server=minio)
     assert list(judge(place, records)) == []

@@ -68,6 +68,7 @@ def wheel(trees: Mapping[str, Path]) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
+@pytest.mark.slow
 def test_every_kind_of_tree_makes_the_same_wheel(trees: Mapping[str, Path]) -> None:
     wheels = {name: build(tree, "wheel", "no").read_bytes() for name, tree in trees.items()}
     assert len(wheels) == 4
@@ -155,6 +156,7 @@ def test_a_jar_that_is_older_than_its_sources_goes_into_no_wheel(
         assert f"colonnade/{JAR}" not in made.namelist()
 
 
+@pytest.mark.slow
 def test_an_environment_of_a_build_needs_pyspark_only_to_compile_the_jar(
     trees: Mapping[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

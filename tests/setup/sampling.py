@@ -1,49 +1,46 @@
-"""Which tests a push runs of those that take long: a sample, and another one in each run.
+"""Which tests a push runs: a sample, and another one in each run.
 
-A number chooses the sample, so that a run can be repeated: files of tests with a JVM, and cases of
-a test. The first case of a test always runs if its file does.
+A number chooses the sample, so that a run can be repeated: one in so many files of tests with a
+JVM, one in so many tests marked `slow`, and few cases of each test.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from random import Random
 
 import pytest
 
-from tests.setup.sharing import needs_jvm
-
-CASES = 2
-"""The most cases of a test with a JVM in a push, unless `@pytest.mark.sampled(n)` says it."""
+CASES = 3
+"""The most cases of a test in a push. The first one is always among them."""
 
 
-def mark_sampled(items: Iterable[pytest.Item]) -> None:
-    """Mark the tests of which a push runs a sample, so that a long run has all of them."""
-    for item in items:
-        if needs_jvm(item) and _most(item) is None:
-            item.add_marker(pytest.mark.sampled(CASES))
+def left_by_sample(items: Iterable[pytest.Item], seed: int, share: int | None) -> list[pytest.Item]:
+    """Return the cases that are not in the sample of a seed; `share` None: of all slow tests."""
+    tests = _cases(items)
+    slow = [name for name, (first, *_) in tests.items() if first.get_closest_marker("slow")]
+    whole = left_by_share(slow, seed, share) if share is not None else set()
+    return [
+        item
+        for name, cases in tests.items()
+        for item in (cases if name in whole else _left_cases(cases, Random(f"{seed} {name}")))
+    ]
 
 
-def left_by_sample(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
-    """Return the cases of sampled tests that are not in the sample of a seed."""
-    left = []
-    for test, (first, *others) in _cases(items).items():
-        most = _most(first)
-        if most is not None and len(others) >= most:
-            left += Random(f"{seed} {test}").sample(others, len(others) - most + 1)
-    return left
-
-
-def left_by_share(files: Sequence[str], seed: int, share: int) -> set[str]:
-    """Return all files but one of each `share` neighbours, which the seed chooses.
+def left_by_share(names: Sequence[str], seed: int, share: int) -> set[str]:
+    """Return all names but one of each `share` neighbours, which the seed chooses.
 
     Neighbours are alike in what they test and in how long they take.
     """
-    left = set(files)
-    for at in range(0, len(files), share):
-        left.discard(Random(f"{seed} {at}").choice(files[at : at + share]))
+    left = set(names)
+    for at in range(0, len(names), share):
+        left.discard(Random(f"{seed} {at}").choice(names[at : at + share]))
     return left
+
+
+def _left_cases(cases: Sequence[pytest.Item], random: Random) -> Collection[pytest.Item]:
+    return random.sample(cases[1:], max(0, len(cases) - CASES))
 
 
 def _cases(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
@@ -51,9 +48,3 @@ def _cases(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
     for item in items:
         found[item.nodeid.partition("[")[0]].append(item)
     return found
-
-
-def _most(item: pytest.Item) -> int | None:
-    """Return how many cases of a test a push runs at most; None: all."""
-    found = item.get_closest_marker("sampled")
-    return None if found is None else found.args[0]

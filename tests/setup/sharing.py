@@ -35,11 +35,6 @@ def turn(item: pytest.Item) -> int:
     return len(SHARED) + (item.get_closest_marker("spark") is None)
 
 
-def needs_jvm(item: pytest.Item) -> bool:
-    """Whether a test uses Spark, or one of the JVMs of the tools."""
-    return turn(item) <= len(SHARED)
-
-
 @cache
 def files_with_jvm() -> tuple[str, ...]:
     """The test modules with such tests, in the order of their names."""

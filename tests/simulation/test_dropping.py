@@ -22,6 +22,7 @@ SEEDS = 250
 """Each planted mistake must be found within this many seeds."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [25, pytest.param(250, marks=pytest.mark.long)])
 def test_no_commit_and_no_database_is_lost_beside_drops(runs: int) -> None:
     records = [simulate_dropping(seed) for seed in range(runs)]
@@ -98,6 +99,7 @@ FOUND = {
 """A seed that finds the mistake; the search begins with it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 def test_planted_mistakes_are_found(bug: str) -> None:
     def find() -> None:

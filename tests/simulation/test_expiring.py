@@ -121,6 +121,7 @@ def find(bug: str) -> int | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 def test_planted_mistakes_are_found(bug: str) -> None:
     assert find(bug) is not None

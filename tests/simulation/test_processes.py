@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_killed_processes_leave_what_they_were_told(tmp_path: Path) -> None:
     # On a busy machine few processes come to work in four seconds.

@@ -273,6 +273,7 @@ def test_no_statement_notices_a_store_that_is_busy_at_every_call(start: Start, k
     assert asked[0] == asked[1]
 
 
+@pytest.mark.slow
 def test_two_statements_and_a_fault_in_a_sample_of_orders(start: Start) -> None:
     assert MOST_CALLS * 3 // 4 < max(calls_of_each(start).values()) <= MOST_CALLS
     run_all(start, islice(sample(random.Random(0)), 50))

@@ -36,6 +36,7 @@ def seeds(first: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seeds", [range(first), further], ids=["first", "further"])
 
 
+@pytest.mark.slow
 @seeds(4)
 def test_no_invariant_breaks_whatever_fails(seeds: range) -> None:
     counters = Counters()
@@ -51,6 +52,7 @@ def test_no_invariant_breaks_whatever_fails(seeds: range) -> None:
     assert counters.moves > 0
 
 
+@pytest.mark.slow
 def test_eight_processes_far_from_a_busy_bucket_lose_nothing_and_double_nothing() -> None:
     counters = Counters()
     for seed in range(RUNS // 5):
@@ -61,6 +63,7 @@ def test_eight_processes_far_from_a_busy_bucket_lose_nothing_and_double_nothing(
     assert counters.crashes > 2 * counters.runs
 
 
+@pytest.mark.slow
 @seeds(2)
 def test_changes_that_wait_for_a_turn_land_once_and_every_writer_is_told_so(seeds: range) -> None:
     counters = Counters()
@@ -70,6 +73,7 @@ def test_changes_that_wait_for_a_turn_land_once_and_every_writer_is_told_so(seed
     assert counters.crashes > 4 * len(seeds)
 
 
+@pytest.mark.slow
 @seeds(3)
 def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed(seeds: range) -> None:
     counters = Counters()
@@ -80,6 +84,7 @@ def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed(seeds:
     assert counters.given_up <= counters.losses // 4
 
 
+@pytest.mark.slow
 def test_every_row_has_the_columns_and_constraints_of_its_epoch_whoever_was_first() -> None:
     counters = Counters()
     for seed in range(RUNS // 2):
@@ -91,6 +96,7 @@ def test_every_row_has_the_columns_and_constraints_of_its_epoch_whoever_was_firs
     assert counters.numbered > RUNS
 
 
+@pytest.mark.slow
 def test_every_rowset_has_the_order_that_it_states_whoever_changed_the_key() -> None:
     counters = Counters()
     for seed in range(RUNS // 8):
@@ -99,6 +105,7 @@ def test_every_rowset_has_the_order_that_it_states_whoever_changed_the_key() -> 
     assert counters.reads > RUNS // 8
 
 
+@pytest.mark.slow
 @seeds(2)
 def test_a_batch_lands_once_although_its_table_is_made_again(seeds: range) -> None:
     counters = Counters()
@@ -108,6 +115,7 @@ def test_a_batch_lands_once_although_its_table_is_made_again(seeds: range) -> No
     assert counters.reads > len(seeds)
 
 
+@pytest.mark.slow
 def test_no_two_rows_share_a_key_and_every_epoch_holds_merged_rows() -> None:
     counters = Counters()
     for seed in range(RUNS // 4):
@@ -117,6 +125,7 @@ def test_no_two_rows_share_a_key_and_every_epoch_holds_merged_rows() -> None:
     assert counters.crashes > RUNS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(3), pytest.param(range(3, 8 * RUNS), marks=LONG)], ids=["first", "further"]
 )
@@ -138,6 +147,7 @@ def test_many_runs_hold_merged_rows_at_every_epoch() -> None:
     assert counters.unique > 1000 * RUNS
 
 
+@pytest.mark.slow
 def test_a_seed_tells_the_whole_run() -> None:
     def story() -> list[tuple[str, str, int]]:
         world = World(7)
@@ -147,11 +157,11 @@ def test_a_seed_tells_the_whole_run() -> None:
     assert story() == story()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bug",
     [pytest.param(bug, id=bug.name, marks=LONG if bug.long else ()) for bug in BUGS],
 )
-@pytest.mark.sampled(12)
 def test_planted_mistakes_are_found(bug: Bug) -> None:
     assert bug.find(FOUND.get(bug.name, 0)) is not None
 

@@ -22,6 +22,7 @@ SEEDS = 100
 """Each planted mistake must be found within this many seeds."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [4, pytest.param(200, marks=pytest.mark.long)])
 def test_every_epoch_shows_the_static_values_that_were_set_last(runs: int) -> None:
     found = [simulate_statics(seed) for seed in range(runs)]
@@ -29,6 +30,7 @@ def test_every_epoch_shows_the_static_values_that_were_set_last(runs: int) -> No
     assert sum(each.record.statics for each in found) > 8 * runs
 
 
+@pytest.mark.slow
 def test_a_seed_tells_the_whole_run() -> None:
     def story(run: Statics) -> list[tuple[str, str]]:
         return [(each.transaction, each.operation) for each in run.record.epochs]
@@ -76,6 +78,7 @@ def _run_seeds() -> None:
         simulate_statics(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_mistake_is_found(bug: str) -> None:
     with BUGS[bug](), pytest.raises(AssertionError, match="seed"):

@@ -70,6 +70,7 @@ def op(function: Callable[[dict[str, Any]], Any]) -> Operation[Anything, Rows]:
     return Operation(Anything, Rows, lambda request: Rows(rows=function(request.model_extra or {})))
 
 
+@pytest.mark.slow
 def test_a_planner_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
     hello = told(planner)["hello"]
     assert (hello["version"], hello["protocol"], hello["pid"]) == (VERSION, 1, planner.pid)
@@ -228,6 +229,7 @@ def test_its_garbage_collections_leave_out_what_was_imported() -> None:
     assert int(done.stderr) > 10_000
 
 
+@pytest.mark.slow
 def test_a_planner_ends_after_a_long_time_without_a_request() -> None:
     program = "from colonnade.spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
     with subprocess.Popen(

@@ -70,6 +70,7 @@ def test_each_sealed_object_of_a_golden_database_is_of_one_kind(folder: Path) ->
     assert wrong == {}
 
 
+@pytest.mark.slow
 def test_golden_databases_have_every_kind_of_object_and_every_json_file_has_one() -> None:
     every = golden()
     assert {kinds_of(body)[0] for found in every.values() for body in found} == {*KINDS}
@@ -112,6 +113,7 @@ def with_nulls(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
             yield below, others
 
 
+@pytest.mark.slow
 def test_no_key_of_a_golden_object_may_be_null() -> None:
     """Neither for the schema nor for a reader, whatever the key is."""
     models = {model.__name__: model for model in SEALED}

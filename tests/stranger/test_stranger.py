@@ -144,6 +144,7 @@ def rows(first: int, count: int) -> list[dict[str, object]]:
     ]
 
 
+@pytest.mark.slow
 def test_the_product_reads_and_changes_what_the_stranger_wrote(tmp_path: Path) -> None:
     place = tmp_path / "t"
     writer.create(place, COLUMNS)
@@ -194,6 +195,7 @@ def test_an_append_whose_file_a_vacuum_has_removed_is_a_conflict(
     same(reader.open(place).table("t").read(), colonnade.open(place).scan().to_arrow())
 
 
+@pytest.mark.slow
 def test_a_stranger_finds_every_damage_that_the_product_finds(tmp_path: Path) -> None:
     place = tmp_path / "t"
     writer.create(place, COLUMNS)

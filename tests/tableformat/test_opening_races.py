@@ -170,7 +170,6 @@ def drop(world: World, path: str, epochs: int) -> None:
     # Who replaces a database by other means than Colonnade waits for `trust_s`.
     [(replace, 60.0), (write, 0.0), (write, 60.0), (clean, 60.0), (drop, 0.0), (drop, 60.0)],
 )
-@pytest.mark.sampled(8)
 def test_an_open_beside_another_writer_leads_to_one_log_and_its_rows(
     act: Callable[[World, str, int], None], delay_s: float, path: str, epochs: int, step: int
 ) -> None:

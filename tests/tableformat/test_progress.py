@@ -393,6 +393,7 @@ assert not {"rich", "tqdm", "IPython"} & set(sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["program", "session"])
 def test_nothing_is_printed_where_standard_error_is_no_terminal(tmp_path: Path, kind: str) -> None:
     told = {"FORCE_COLOR": "1", "TTY_COMPATIBLE": "1", "TTY_INTERACTIVE": "1"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def described(entries: Entries) -> tuple[list[object], ...]:
     return (*(each.tolist() for each in numbers), sorted(entries.object_ids()))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(rowset_lists())
 def test_a_block_says_of_its_rowsets_what_they_say_themselves(rowsets: list[LiveRowSet]) -> None:

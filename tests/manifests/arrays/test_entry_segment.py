@@ -38,6 +38,7 @@ from tests.manifests.arrays.rowsets import (
 from tests.tagged import tagged, untagged
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(rowset_lists(), st.integers(0, 5))
 def test_a_segment_keeps_every_entry_and_its_summary_covers_them(

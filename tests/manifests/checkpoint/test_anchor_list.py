@@ -42,6 +42,7 @@ def bytes_to_open(world: World) -> int:
     return sum(sizes.get(name, 0) for name in read)
 
 
+@pytest.mark.slow
 def test_the_bytes_that_opening_reads_grow_by_the_names_of_tags_and_not_by_their_anchors() -> None:
     few, many = tagged(5), tagged(105)
     names = len(str({f"t{2 * n}": 2 * n + 2 for n in range(100)}))

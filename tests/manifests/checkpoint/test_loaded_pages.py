@@ -167,6 +167,7 @@ def test_a_vacuum_refuses_tables_of_a_later_version(
         LoadedPages()._load(state.tables.stored, state.tables.stored.places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objects_of_a_segment_are_those_of_its_live_entries(seed: int) -> None:
     order = random.Random(seed)

@@ -33,7 +33,7 @@ def test_a_reader_uses_the_checkpoint_and_not_the_epochs_before_it() -> None:
     assert not {epoch_name(n) for n in range(8)} & read
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hint", "root", "segment"])
 @pytest.mark.parametrize("quarter", range(4))
 def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(

@@ -157,6 +157,7 @@ def some_change(world: World, order: random.Random, others: list[Any]) -> list[O
             return [SetComment(table=order.choice(others), comment=str(world.now))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 60))]
 )
@@ -203,6 +204,7 @@ def _segments(tables: Iterable[TableState]) -> set[str]:
     return {checkpoint_name(name) for table in tables for name in table.listing_objects()}
 
 
+@pytest.mark.slow
 def test_a_vacuum_of_many_tables_reads_the_segments_of_those_that_changed() -> None:
     store, log, state = with_tables(400)
     adds = [AddRowSet(table=key, rowset=entry()) for key in state.table_names()]

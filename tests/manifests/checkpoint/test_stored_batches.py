@@ -118,6 +118,7 @@ def test_few_batches_stay_in_the_record_of_their_table() -> None:
     assert state.tables[ORDERS].batches == {"app0": 0, "app1": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(1), pytest.param(range(1, 8), marks=pytest.mark.long)], ids=["one", "many"]
 )

@@ -106,6 +106,7 @@ def test_a_change_that_was_found_is_called_committed_although_no_later_state_can
             send(range(call, 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [50, pytest.param(120, marks=pytest.mark.long)])
 def test_states_with_stored_tables_are_those_that_the_log_tells(steps: int) -> None:
     chance = random.Random(5)

@@ -132,6 +132,7 @@ def test_on_a_disk_a_log_that_was_idle_is_believed_after_a_day() -> None:
     assert world.agreed().earliest_ms == world.now
 
 
+@pytest.mark.slow
 def test_on_a_disk_a_clock_in_use_is_never_contradicted() -> None:
     for seed in range(20):
         order, world = random.Random(seed), World(disk=True)

@@ -30,6 +30,7 @@ from tests.manifests.epochs.blocks import BLOCK, Blocks, slept
 from tests.manifests.vacuum.world import Hooked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block", [1, 3, 1024, *(pytest.param(size, marks=pytest.mark.long) for size in (2, 7, 16_384))]
 )
@@ -206,6 +207,7 @@ def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else()
         make_log(old.store).commit(mine, base)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("ops", [(), (DropDatabase(),), (Tag(name="t", epoch=1),)])
 def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...], every: int) -> None:

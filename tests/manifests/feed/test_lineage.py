@@ -50,7 +50,7 @@ def keys_of_epoch(table: Any, epoch: int) -> set[int]:
     return set(table.scan(["k"], epoch=epoch).to_arrow()["k"].to_pylist())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("form", [each for each in FORMS if each != "sorted"])
 def test_each_row_leads_back_to_the_row_that_it_was(form: str, seed: int) -> None:

@@ -16,7 +16,7 @@ from tests.tableformat.feed.test_histories import LIMITS, Longer
 from tests.tableformat.statements.test_row_histories import FORMS
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_come_from_where_the_log_says(form: str, limits: Limits) -> None:

@@ -12,6 +12,7 @@ from colonnade.manifests.limits import Limits
 from tests.tableformat.feed.test_histories import Longer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["plain", "sorted", "keyed"])
 def test_every_rowset_that_differs_was_touched(form: str) -> None:
     rng = random.Random(f"touched {form}")

@@ -102,6 +102,7 @@ def test_a_checkpoint_that_never_ends_is_followed_by_one_within_the_commit() -> 
     assert len(store.held) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(8), pytest.param(range(8, 40), marks=pytest.mark.long)], ids=["few", "many"]
 )
@@ -174,6 +175,7 @@ def test_a_commit_does_not_fail_because_no_thread_can_store_its_checkpoint(
     assert held(fill(log, state, 4)) == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_right_after_its_commit_stores_the_checkpoint(tmp_path: Path) -> None:
     code = f"""
         import time

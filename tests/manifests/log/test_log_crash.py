@@ -72,7 +72,6 @@ def times_committed(store: ObjectStore, transaction: str) -> int:
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda f: f.name)
 @pytest.mark.parametrize("kind", CHANGES)
-@pytest.mark.sampled(16)
 def test_a_commit_lands_whole_or_not_at_all(kind: str, fault: Fault, every: int) -> None:
     limits = Limits(listed_rowsets=4)
     make_change, interval = CHANGES[kind]

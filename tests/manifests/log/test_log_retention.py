@@ -105,6 +105,7 @@ def test_a_reader_begins_at_the_last_floor_though_the_anchors_of_earlier_ones_ar
         log.reader.read_at(5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["lost", "damaged"])
 def test_epochs_below_the_floor_are_not_needed_while_their_files_still_exist(harm: str) -> None:
     for floor in (8, 12):

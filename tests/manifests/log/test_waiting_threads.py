@@ -159,6 +159,7 @@ def test_threads_of_one_process_lose_no_slot_to_each_other() -> None:
     assert store.lost == 0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # the first test may build the server
 def test_threads_of_one_process_lose_no_slot_to_each_other_in_a_bucket(minio: Minio) -> None:
     url = f"s3://{minio.new_bucket()}/lake"

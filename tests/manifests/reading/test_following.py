@@ -115,6 +115,7 @@ def test_a_cold_open_where_a_checkpoint_is_late_takes_a_round_for_each_64_epochs
     assert cost.rounds <= 8
 
 
+@pytest.mark.slow
 def test_every_gap_is_found_by_a_cold_open_as_where_slots_are_read_one_by_one() -> None:
     for tail in (0, 1, 6, 7, 14, 30, 61, 62, 63):
         for gap in (1, 2, 3, 7, 33, 64):
@@ -146,6 +147,7 @@ def test_a_block_that_ends_between_the_slots_is_looked_at_again() -> None:
     assert cost.rounds == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", [150, 1000])
 def test_a_long_log_without_its_hint_is_opened_in_five_rounds(epochs: int) -> None:
     near = MemoryStore()

@@ -137,6 +137,7 @@ def read_all(store: FsspecStore) -> tuple[Snapshot, int]:
     return head, len(BusyFiles.reads)
 
 
+@pytest.mark.slow
 def test_one_busy_answer_costs_one_more_read_wherever_it_comes(
     far: FsspecStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

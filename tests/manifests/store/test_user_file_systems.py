@@ -82,6 +82,7 @@ def test_the_file_system_of_this_machine_is_local_disk(
     assert colonnade.open(tmp_path / "t").scan().to_arrow() == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_tables_and_databases_are_made_and_used_through_a_file_system(
     library: str, request: pytest.FixtureRequest

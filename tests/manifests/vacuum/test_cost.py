@@ -33,6 +33,7 @@ def of_checkpoints(found: Counter[str]) -> int:
     return sum(count for name, count in found.items() if "checkpoint" in name)
 
 
+@pytest.mark.slow
 def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
     world = tagged(epochs=2 * TAGS, tags=TAGS)
     first = reads(world)
@@ -87,6 +88,7 @@ def litter(world: World, count: int) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 def test_a_vacuum_of_100_000_objects_behind_a_network_costs_at_most_300_requests() -> None:
     world = World(64)
     for _ in range(5):
@@ -103,6 +105,7 @@ def test_a_vacuum_of_100_000_objects_behind_a_network_costs_at_most_300_requests
 CHANGED = 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tables", "most"), [(CHANGED, 95), (2_000, 130)])
 def test_a_vacuum_after_changes_of_ten_tables_reads_each_epoch_and_segment_once(
     tables: int, most: int

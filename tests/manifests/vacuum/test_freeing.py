@@ -37,6 +37,7 @@ def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> Non
     old.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next(every: int) -> None:
     for number in range(1, 10_000, every):
@@ -110,6 +111,7 @@ def test_a_vacuum_that_slept_leaves_no_mark_where_its_database_was_dropped(tmp_p
     create_database(LocalStore(place), lone_table=False)
 
 
+@pytest.mark.slow
 def test_a_vacuum_reads_and_lists_what_came_since_the_one_before() -> None:
     costs = []
     for epochs in (40, 200):

@@ -23,6 +23,7 @@ def marks(store: MemoryStore) -> set[str]:
     return {info.name for info in store.list(FREED)}
 
 
+@pytest.mark.slow
 @given(lost=st.sets(st.integers(0, 6)), hint=st.booleans(), damaged=st.booleans())
 def test_lost_marks_are_put_again_and_no_other(lost: set[int], hint: bool, damaged: bool) -> None:
     old = Blocks()

@@ -48,6 +48,7 @@ def test_objects_that_kept_states_share_are_stored_and_read_once() -> None:
         assert again[checkpoint_name(name)] == 1, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
 )

@@ -232,7 +232,6 @@ THERE = [row for row in ROWS if row.through_spark]
 
 
 @pytest.mark.parametrize("row", THERE, ids=[" ".join(row[:2]) for row in THERE])
-@pytest.mark.sampled(30)
 def test_the_code_of_a_row_does_what_its_word_means(row: WordRow, spark_shell: SparkShell) -> None:
     expression, value = CHECKS[row.code]
     module = "__import__('tests.spark_ext.delta_words', fromlist=['tried'])"

@@ -112,6 +112,7 @@ def test_an_interruption_while_a_group_is_committed_commits_it_once(
     assert table.refresh().epoch == base.epoch + 1
 
 
+@pytest.mark.slow
 def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_run_continues() -> None:
     number = 1
     while True:

@@ -94,7 +94,6 @@ CONDITIONS = {
 
 @pytest.mark.parametrize("where", CONDITIONS)
 @pytest.mark.parametrize("partition_by", [[], ["b"], ["word"], ["bucket(3, a)"]])
-@pytest.mark.sampled(20)
 def test_other_deleted_keys_stay_deleted(where: str, partition_by: list[str]) -> None:
     table = table_of(partition_by=partition_by)
     table.upsert(rows(PEOPLE, 1, "w"))

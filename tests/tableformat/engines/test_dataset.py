@@ -64,6 +64,7 @@ def test_python_reaches_no_method_that_would_ask_a_dataset_of_cpp(kind: type) ->
     assert names - made - there == set()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def test_duckdb_finds_the_rows_that_it_finds_in_parquet(
@@ -83,6 +84,7 @@ def test_duckdb_finds_the_rows_that_it_finds_in_parquet(
             assert found == db.execute(query.format(f"'{path}'")).fetchall(), test
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def test_polars_finds_the_rows_that_it_finds_in_parquet(
@@ -245,6 +247,7 @@ def test_numbers_of_rows_may_be_those_of_numpy_and_of_any_size(data: ScanDataset
         data.take([0, -1])
 
 
+@pytest.mark.slow
 def test_a_query_of_a_thousand_conditions_finds_their_rows(data: ScanDataset) -> None:
     words = " OR ".join(f"(n > {n} AND length(s) < {n})" for n in range(1000))
     query = f"SELECT count(*) FROM data WHERE {words}"

@@ -41,6 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def test_polars_finds_the_rows_that_it_finds_in_parquet(

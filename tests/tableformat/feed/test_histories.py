@@ -109,7 +109,7 @@ def in_order(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 60))]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_feed_leads_from_the_rows_at_one_epoch_to_those_at_another(

@@ -69,6 +69,7 @@ def statements(table: ArrowTable, rng: random.Random, rows: int) -> Sequence[Cal
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.parametrize("limits", [Limits(), Limits(in_place_bytes=0, inline_bytes=0)])

@@ -66,6 +66,7 @@ def test_rows_that_z_order_moved_are_told_when_they_change() -> None:
     assert sorted(kinds(table, first, net=True)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("net", [False, True])
 def test_large_rows_with_many_updates_take_two_blocks_of_memory(tmp_path: Path, net: bool) -> None:
     """Rows of 1 MiB, of which the whole range does not fit."""

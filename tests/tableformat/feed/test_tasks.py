@@ -25,6 +25,7 @@ from tests.tableformat.feed.test_histories import LIMITS, SEEDS, Longer
 from tests.tableformat.statements.test_row_histories import FORMS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_tasks_of_a_difference_read_the_rows_of_the_feed(

@@ -133,6 +133,7 @@ def test_a_table_that_is_opened_again_reads_no_keys(
     assert len(found) == 1_000
 
 
+@pytest.mark.slow
 def test_rows_that_changed_since_are_where_they_are_now() -> None:
     chance = random.Random(3)
     first = _spared(range(40_000), 0, pa.int32())

@@ -62,6 +62,7 @@ def random_rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[ArrowTable, l
     return table, rows
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 def test_a_scan_returns_the_rows_that_meet_any_predicate(
     random_rows: tuple[ArrowTable, list[Any]], seed: int

@@ -70,6 +70,7 @@ def test_a_plan_names_the_partition_of_each_group() -> None:
     assert {line[column:].split()[0] for line in lines} == {"rewrite"}
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(
     st.integers(0, 10**6),

@@ -35,6 +35,7 @@ CONDITIONS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(LAYOUTS), st.sampled_from((*LAYOUTS, ())))
 def test_any_predicate_gives_the_rows_that_an_unpartitioned_table_gives(

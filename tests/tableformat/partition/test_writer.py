@@ -59,6 +59,7 @@ def by_key(row: dict[str, Any]) -> tuple[Any, ...]:
     return n is None, -(n or 0), k is not None, k or 0
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(
     st.integers(0, 10**6),
@@ -98,6 +99,7 @@ def test_each_rowset_holds_rows_of_its_partition_and_origins_name_them(
     assert Counter(map(str, found)) == Counter(map(str, given_rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort_key", [(), KEY])
 def test_memory_stays_within_a_run_however_many_partitions_there_are(
     sort_key: tuple[SortField, ...],

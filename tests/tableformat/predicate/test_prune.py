@@ -112,6 +112,7 @@ def block_bounds(schema: TableSchema, rows: list[Row], rng: random.Random | None
     return bounds_table(parts, [len(block) for block in blocks], schema, str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "share", [0, *(pytest.param(share, marks=pytest.mark.long) for share in (1, 2, 3, 4, 5))]
 )

@@ -160,6 +160,7 @@ DUCKDB_TYPES = {
 }
 
 
+@pytest.mark.slow
 def test_duckdb_reads_the_same_text_and_selects_the_same_rows() -> None:
     seed = 7
     rng = random.Random(seed)

@@ -120,7 +120,7 @@ def damaged(store: MemoryStore, name: str, data: bytes | None) -> MemoryStore:
     return made
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "every"),
     [
@@ -240,6 +240,7 @@ def floor_objects(db: ArrowDatabase) -> list[AnchorObject]:
     return [part for part in objects.parts if part.object not in shared]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [PLAIN, PAGED, LISTED], ids=["plain", "paged", "listed"])
 @pytest.mark.parametrize("gone", [True, False], ids=["missing", "damaged"])
 def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
@@ -332,6 +333,7 @@ def test_the_hint_stays_if_a_log_cannot_be_opened_without_it() -> None:
 WRITES = {"put", "put_if_absent", "delete"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gone", "whole"),
     [

@@ -189,7 +189,7 @@ def check(whole: Whole, harm: Callable[[ObjectStore, str], None], *names: str) -
 HARMS = [lose, flip, cut]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("limits", [LIMITS, pytest.param(FILES, marks=pytest.mark.long)])
 def test_loss_of_any_one_object_shows_all_rows_or_an_error_that_says_what_to_do(
@@ -222,6 +222,7 @@ def hides_end(whole: Whole, lost: Sequence[str]) -> bool:
     return newest in lost and bool({HINT, checkpoint_name(hint[0].root)} & {*lost})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [lose, flip])
 @pytest.mark.parametrize(("block", "epochs"), [(BLOCK, 16), (BLOCK, 100), (64, 130), (64, 200)])
 def test_a_log_that_lost_its_hint_and_all_marks_is_opened_again_after_a_repair(

@@ -148,6 +148,7 @@ def random_lookup(rng: random.Random, types: dict[str, str], rows: list[Row]) ->
     return rng.choice((first, first & second, first | second))
 
 
+@pytest.mark.slow
 def test_pruning_by_filters_loses_no_row() -> None:
     fewer = 0
     for seed in range(2 * len(TYPES)):

@@ -114,11 +114,13 @@ def read_forged_indexes(order: Order, times: int) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*TYPES, *REPEATED])
 def test_a_forged_block_never_ends_the_process(kind: str) -> None:
     assert in_a_process(read_forged_blocks, kind, examples(1000)) == {"refused", "read"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [Order.STRING, Order.INTEGER])
 def test_a_forged_index_never_ends_the_process(order: Order) -> None:
     assert in_a_process(read_forged_indexes, order, examples(2000)) == {"refused", "read"}

@@ -157,6 +157,7 @@ def wide_rows() -> tuple[TableSchema, pa.RecordBatch]:
     return assign_ids(schema_from_arrow(rows.schema), 1)[0], rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one_object", "place"), [(False, "directory"), (True, "packed")])
 def test_a_writer_holds_about_one_cut_however_many_rows_it_writes(
     tmp_path: Path, one_object: bool, place: str
@@ -187,6 +188,7 @@ def stored(store: MemoryStore) -> Iterator[str]:
     return (each.name for each in store.list(""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_failure_at_any_store_call_leaves_no_object_behind(place: str) -> None:
     schema, rows = wide_rows()

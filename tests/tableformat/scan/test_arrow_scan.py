@@ -102,6 +102,7 @@ def plain(rows: pa.Table) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**32), st.booleans())
 def test_a_pruned_scan_equals_a_filter_over_everything(seed: int, is_sorted: bool) -> None:

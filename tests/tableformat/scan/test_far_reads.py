@@ -118,6 +118,7 @@ def test_many_windows_are_read_ahead_and_hold_every_row(monkeypatch: pytest.Monk
     assert len(store.trace) == 1 + -(-ROWS // 20_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_rows", [3_000, 20_000, 65_536])
 def test_the_estimated_tail_has_the_indexes_of_a_table_of_numbers(block_rows: int) -> None:
     inner = MemoryStore()

@@ -105,6 +105,7 @@ def check(table: ArrowTable, columns: list[str] | None = None, **ask: Any) -> pa
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     schemas(max_columns=3),
@@ -231,6 +232,7 @@ def test_rowsets_that_are_needed_at_the_same_time_are_opened_side_by_side() -> N
     assert sum(batch.num_rows for batch in batches) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same_key", [True, False], ids=["merged", "sorted first"])
 def test_real_sizes_are_read_in_order_with_bounded_memory(
     same_key: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

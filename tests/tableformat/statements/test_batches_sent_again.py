@@ -152,7 +152,6 @@ def another(db: ArrowDatabase) -> ArrowDatabase:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("interval", [2, 64])
-@pytest.mark.sampled(15)
 def test_a_batch_that_is_sent_again_or_an_older_one_changes_nothing(
     way: str, interval: int
 ) -> None:
@@ -173,7 +172,6 @@ def test_a_batch_that_is_sent_again_or_an_older_one_changes_nothing(
 
 @pytest.mark.parametrize("number", [4, 6])
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.sampled(15)
 def test_it_is_decided_at_the_slot(way: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer begins before the newer batch lands, and commits after it."""
     db, send = database(), WAYS[way]

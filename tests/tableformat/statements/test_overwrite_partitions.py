@@ -27,6 +27,7 @@ def partitions(table: ArrowTable) -> list[Any]:
     return [r.entry.partition for r in log.rowsets.read(log.reader.read_head().table(table.name))]
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(LAYOUTS), st.sampled_from((*LAYOUTS, ())))
 def test_a_dynamic_overwrite_replaces_only_the_partitions_of_its_rows(

@@ -51,6 +51,7 @@ def sorted_rows(table: pa.Table) -> list[tuple[int, int, str]]:
     return sorted((row["device"], row["ts"], repr(row["seen"])) for row in found)
 
 
+@pytest.mark.slow
 def test_a_range_costs_one_small_epoch_and_reads_no_row(tmp_path: Path) -> None:
     whole = colonnade.create(tmp_path / "t", SCHEMA, sort_key=["device", "ts"])
     whole.append(rows(1, 200_000))

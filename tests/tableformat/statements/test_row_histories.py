@@ -219,7 +219,7 @@ def keys_of(table: Any) -> set[int]:
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 60))]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_log_says_which_row_each_new_version_replaces(form: str, seed: int) -> None:

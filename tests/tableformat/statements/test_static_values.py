@@ -168,6 +168,7 @@ def test_an_append_that_meets_other_static_values_at_its_slot_is_compared_again(
     assert set(table.scan().to_arrow()["owner"].to_pylist()) == {"ann"}
 
 
+@pytest.mark.slow
 def test_a_writer_of_checkpoints_reads_static_values_from_the_newest_one(tmp_path: Path) -> None:
     store = open_store(tmp_path / "plant")
     create_database(store, lone_table=False)

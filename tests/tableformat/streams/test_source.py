@@ -32,7 +32,7 @@ def values(row: dict[str, Any]) -> Row:
     return (str(row["k"]), str(row["v"]), str(row["s"]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_triggers_of_a_stream_of_changes_together_have_the_rows_of_the_feed(
@@ -70,6 +70,7 @@ def test_the_triggers_of_a_stream_of_changes_together_have_the_rows_of_the_feed(
     assert read == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_stream_of_inserted_rows_has_each_row_of_many_appends_once(seed: int) -> None:
     """Compactions between them do not show, and neither do changes that it leaves out."""

@@ -77,6 +77,7 @@ def test_a_table_in_a_bucket_is_written_read_changed_and_kept(place: str) -> Non
     assert ids(table) == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_database_in_a_bucket_has_transactions_tags_and_vacuum(place: str) -> None:
     database = colonnade.create_database(place)
     for name in ("one", "two"):
@@ -100,6 +101,7 @@ def test_a_database_in_a_bucket_has_transactions_tags_and_vacuum(place: str) -> 
     assert again.verify(depth=3).is_sound
 
 
+@pytest.mark.slow
 def test_a_database_in_a_bucket_is_dropped_for_good(place: str) -> None:
     database = colonnade.create_database(place)
     table = database.create_table("t", SCHEMA)
@@ -149,6 +151,7 @@ def test_an_append_to_an_open_table_costs_one_put(place: str, proxy: Proxy) -> N
     assert proxy.count("POST") == proxy.count("DELETE") == proxy.count("HEAD") == 0
 
 
+@pytest.mark.slow
 def test_storage_options_reach_every_operation_and_no_text(
     minio: Minio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +182,7 @@ def test_the_page_about_stores_runs_as_it_stands(place: str, minio: Minio) -> No
     assert ids(colonnade.open("s3://bucket/lake/trips", storage_options=options)) == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "answer"),
     [("history", "append"), ("verify", "2 rows"), ("maintain", "epoch 2")],

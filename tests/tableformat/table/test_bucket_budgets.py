@@ -68,6 +68,7 @@ def rounds_of(proxy: Proxy, operation: Callable[[], object], at_most: int) -> in
     return rounds.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_a_cold_open_waits_for_three_requests_one_after_another(
     proxy: Proxy, minio: Minio, lake: str, name: str

@@ -59,6 +59,7 @@ def objects(table: ArrowTable) -> set[str]:
     return {name for name in found if not name.startswith("_manifest/")}
 
 
+@pytest.mark.slow
 def test_a_rowset_costs_one_put_and_its_parts(store: ObjectStore, proxy: Proxy) -> None:
     rows = wide_rows()
     table = new(as_table_schema(rows.schema), store=store)
@@ -116,6 +117,7 @@ def test_a_full_disk_ends_a_write_and_leaves_nothing(
     assert list(store.list_unfinished()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(2, 12))
 def test_nested_rows_survive_every_change_of_either_form(
     seed: int, store: ObjectStore, tmp_path: Path

@@ -235,6 +235,7 @@ def test_compactions_and_alterations_are_not_told(table: ArrowTable) -> None:
     assert [each["text"] for each in table.changes(2)] == ["a"] * 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("net", [False, True])
 def test_other_static_values_are_told_if_it_is_asked_for(seed: int, net: bool) -> None:

@@ -293,6 +293,7 @@ def test_writers_that_are_always_first_end_in_one_sentence() -> None:
 FAULTS = (Fault.STOP_BEFORE, Fault.FAIL_AFTER, Fault.LOST_REQUEST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_writer_that_dies_leaves_nothing_visible(fault: Fault) -> None:
     store = MemoryStore()

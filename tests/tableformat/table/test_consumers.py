@@ -236,6 +236,7 @@ def work(path: str, begun: Connection) -> None:
             told = True
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.long)])
 def test_a_pipeline_that_is_killed_at_any_moment_counts_each_row_once(

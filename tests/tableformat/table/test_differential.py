@@ -182,6 +182,7 @@ class Both:
         assert comparable(self.table.scan().to_arrow().to_pylist()) == comparable(want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 8))]
 )

@@ -55,6 +55,7 @@ def check(world: World) -> None:
     assert table.verify(4).is_sound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "placed", "ruled"),
     [

@@ -242,7 +242,6 @@ def raced(store: MemoryStore, late: Action, first: Action, patched: pytest.Monke
     "evolution", kinds("widen", "widen and rename", "add", "drop", "drop and add", "give a type")
 )
 @pytest.mark.parametrize("statement", STATEMENTS)
-@pytest.mark.sampled(34)
 def test_a_statement_that_was_planned_before_its_columns_changed_commits_or_changes_nothing(
     made: MemoryStore, monkeypatch: pytest.MonkeyPatch, statement: str, evolution: str
 ) -> None:

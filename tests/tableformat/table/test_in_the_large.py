@@ -16,6 +16,7 @@ from tests.large_changes import append, chosen_steps, content, seeds
 from tests.large_tables import TableMaker, same_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(6, 60))
 def test_rows_survive_whatever_is_done_to_their_rowsets(seed: int, tmp_path: Path) -> None:
     maker = TableMaker(seed)

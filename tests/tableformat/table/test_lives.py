@@ -13,8 +13,8 @@ def live(life: Life, steps: int) -> None:
     life.compare_all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.sampled(4)
 def test_every_epoch_of_a_life_shows_what_the_model_shows(seed: int) -> None:
     live(Life(seed), 15)
 

@@ -25,6 +25,7 @@ def database(tmp_path: Path) -> colonnade.ArrowDatabase:
     return database
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_tables_databases_and_scans_go_to_workers(
     method: str, database: colonnade.ArrowDatabase

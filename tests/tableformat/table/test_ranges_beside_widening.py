@@ -109,6 +109,7 @@ QUICK = {("int", "double"), ("decimal(3,1)", "decimal(5,2)"), ("date", "timestam
 PAIRS = [pytest.param(*each, marks=() if each in QUICK else pytest.mark.long) for each in WIDENED]
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=40)
 @pytest.mark.parametrize(("old", "new"), PAIRS)

@@ -32,6 +32,7 @@ def table_of(types: dict[str, str], key: tuple[str, ...]) -> ArrowTable:
     return set_key(new(schema, key), key)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(st.sampled_from(KEYS), min_size=1, max_size=2),

@@ -34,8 +34,8 @@ def try_cases(size: int, seed: int, count: int) -> None:
             case.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STATEMENTS)
-@pytest.mark.sampled(6)
 def test_two_statements_at_once_are_as_if_one_came_after_the_other(kind: str) -> None:
     rng = random.Random(f"two {kind}")
     for other in STATEMENTS:
@@ -45,6 +45,7 @@ def test_two_statements_at_once_are_as_if_one_came_after_the_other(kind: str) ->
                 case.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_three_statements_at_once_are_as_if_each_came_after_another(seed: int) -> None:
     try_cases(3, seed, 40)
@@ -95,6 +96,7 @@ FOUND: dict[str, int] = {"a deletion of keys": 29, "an append that ignores keys"
 """A seed that finds the mistake; the search begins with it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_statement_that_does_not_say_what_it_read_is_found(bug: str) -> None:
     kind, guards, plant = BUGS[bug]

@@ -187,8 +187,8 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "keyed", "kept"), CASES)
-@pytest.mark.sampled(13)
 def test_a_statement_is_done_or_is_a_conflict_whenever_a_vacuum_comes(
     statement: Statement, keyed: bool, kept: int
 ) -> None:
@@ -206,8 +206,8 @@ def test_a_statement_is_done_or_is_a_conflict_whenever_a_vacuum_comes(
 MEETING = ("append ignore", "append merge", "upsert", "update keys", "job", "transaction")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEETING)
-@pytest.mark.sampled(3)
 def test_no_lost_file_is_named_when_rivals_move_the_rows_and_vacuums_come_twice(name: str) -> None:
     # Each row is read.
     for _, found in tries({**AGAIN, **ONCE}[name], keyed=True, kept=50, times=2, moves=True):

@@ -48,6 +48,7 @@ def _copy(store: ObjectStore) -> ObjectStore:
     return copied
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", [_commit, _vacuum])
 def test_epochs_that_come_before_any_call_of_a_verification_are_no_damage(
     act: Callable[[ArrowDatabase], None],

@@ -209,6 +209,7 @@ def test_a_store_that_does_not_answer_is_not_damage_of_a_rowset(
         table.verify(depth=3)
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_be_read_is_not_called_damaged(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

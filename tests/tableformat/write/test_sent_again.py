@@ -114,6 +114,7 @@ BASE, LANDED = 5, 4
 """The numbers of epochs that a vacuum keeps to make the job's base, or its epoch, the floor."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("mode", "kept"),

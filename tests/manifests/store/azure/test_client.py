@@ -59,6 +59,7 @@ def test_the_credentials_that_are_given_are_used() -> None:
         settings(credential=_LateToken())
 
 
+@pytest.mark.slow
 def test_a_wrong_key_is_named_and_not_shown(azurite: Azurite, container: str) -> None:
     place = azurite.options()["connection_string"].replace(KEY, KEY[::-1].lstrip("=") + "==")
     store = AzureStore(f"az://{container}/db", {"connection_string": place})

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.timeout(900)  # the first test may install the server
 SLOT = "_manifest/00000000000000000000.json"
 
 
+@pytest.mark.slow
 def test_each_call_costs_the_requests_that_it_must(store: AzureStore, proxy: Proxy) -> None:
     def cost(call: Any) -> list[str]:
         proxy.seen.clear()

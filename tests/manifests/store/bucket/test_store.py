@@ -203,6 +203,7 @@ def test_a_put_that_did_not_land_is_sent_again(
     assert store.get(SLOT) == b"mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", LANDED.values(), ids=LANDED)
 def test_a_put_without_any_answer_has_an_unknown_outcome_and_landed(
     open_at: Open, proxy: Proxy, kind: Kind, server: Any, store: BucketStore, fault: Fault
@@ -260,7 +261,6 @@ def epoch(number: int) -> Epoch:
 
 @pytest.mark.parametrize("fault", FEW_FAULTS)
 @pytest.mark.parametrize("parts", [0, 2])
-@pytest.mark.sampled(8)
 def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
     store: BucketStore, proxy: Proxy, kind: Kind, fault: Fault, parts: int
 ) -> None:
@@ -353,6 +353,7 @@ def test_a_body_that_is_always_cut_is_an_error_that_may_pass(
     assert failed.value.retryable
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_an_error_soon(kind: Kind, server: Any) -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
@@ -373,6 +374,7 @@ def test_a_server_that_does_not_answer_is_an_error_soon(kind: Kind, server: Any)
         assert failed.value.retryable
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_an_error_soon(kind: Kind, server: Any) -> None:
     options = {**server.options(), **kind.at("http://127.0.0.1:9"), "patience": 1}
     store = open_store(f"{kind.scheme}://bucket/db", options)

@@ -222,6 +222,7 @@ def use(folder: str, seed: int, until: float) -> None:
         pieces.keep(key, Piece(start, data[start : start + order.randrange(1, 9000)]))
 
 
+@pytest.mark.slow
 def test_processes_that_are_killed_leave_nothing_wrong(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([use.__module__])

@@ -21,6 +21,7 @@ from tests.manifests.store.conformance.stores import BUCKETS, SERVERS, SLOT, nam
 LATER = "_manifest/00000000000000000077.json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_late_epoch_meets_the_end_of_a_log_that_a_bucket_keeps(
     server: str, request: pytest.FixtureRequest, new_root: Callable[[Any], str]

@@ -11,7 +11,6 @@ from colonnade.manifests.store import ObjectStore, PutOutcome
 
 
 @pytest.mark.usefixtures("eager_switching")
-@pytest.mark.sampled(5)
 def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> None:
     rounds, racers = 20, 4
     created: list[tuple[int, int]] = []
@@ -30,7 +29,6 @@ def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> Non
 
 
 @pytest.mark.usefixtures("eager_switching")
-@pytest.mark.sampled(5)
 def test_of_racing_writers_exactly_one_publishes_a_name(store: ObjectStore) -> None:
     rounds, racers = 20, 3
     published: list[int] = []
@@ -51,7 +49,6 @@ def test_of_racing_writers_exactly_one_publishes_a_name(store: ObjectStore) -> N
 
 
 @pytest.mark.usefixtures("eager_switching")
-@pytest.mark.sampled(5)
 def test_a_reader_never_sees_part_of_an_object(store: ObjectStore) -> None:
     bodies = {bytes([digit]) * 300_000 for digit in range(1, 4)}
     store.put("hint", min(bodies), sync=False)

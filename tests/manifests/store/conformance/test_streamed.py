@@ -56,7 +56,6 @@ def test_a_streamed_object_never_replaces_another(store: ObjectStore) -> None:
 
 
 @pytest.mark.parametrize("sync", [True, False])
-@pytest.mark.sampled(10)
 def test_objects_that_are_closed_together_are_all_there_and_whole(
     store: ObjectStore, sync: bool
 ) -> None:

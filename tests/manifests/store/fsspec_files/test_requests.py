@@ -51,7 +51,6 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.sampled(15)
 def test_a_slot_is_won_by_the_epoch_that_is_in_it(
     store: FsspecStore, proxy: Proxy, library: Library, fault: Fault
 ) -> None:
@@ -64,6 +63,7 @@ def test_a_slot_is_won_by_the_epoch_that_is_in_it(
     assert store.get(SLOT) == encode_epoch(epochs[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", LANDED.values(), ids=LANDED)
 def test_a_put_is_called_created_only_where_its_bytes_were_read_again(
     store: FsspecStore, proxy: Proxy, library: Library, fault: Fault
@@ -97,6 +97,7 @@ def test_a_refusal_leaves_the_outcome_unknown_and_writes_nothing(
     assert store.put_if_absent(SLOT, b"other") is CREATED
 
 
+@pytest.mark.slow
 def test_a_commit_is_one_request_whatever_its_size(
     store: FsspecStore, proxy: Proxy, library: Library
 ) -> None:

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 
 
 @pytest.mark.parametrize("size", [10, PART, PART + 1, 2 * PART + 5])
-@pytest.mark.sampled(4)
 def test_an_object_of_any_size_is_stored_byte_for_byte(store: FsspecStore, size: int) -> None:
     data = secrets.token_bytes(size)
     with store.create("t/a", sync=True) as writer:
@@ -34,6 +33,7 @@ def test_an_object_of_any_size_is_stored_byte_for_byte(store: FsspecStore, size:
     assert store.get("t/a") == data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1000, PART + 1000])
 @pytest.mark.parametrize("fault", [reply_dropped, request_dropped, status_after(503, "Busy")])
 def test_an_object_is_whole_or_absent_after_a_fault_at_any_request(
@@ -95,6 +95,7 @@ def test_an_object_that_is_refused_is_an_error_and_is_not_there(
     assert list(store.list("")) == []
 
 
+@pytest.mark.slow
 def test_a_file_that_is_given_up_or_forgotten_makes_no_object(store: FsspecStore) -> None:
     """The file of fsspec makes its object when nobody needs it any more."""
     given_up, forgotten = store.create("t/a", sync=True), store.create("t/b", sync=True)

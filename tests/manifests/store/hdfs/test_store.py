@@ -105,6 +105,7 @@ def test_written_bytes_are_synced_to_the_disks_of_the_datanodes(
     assert all("createflag=CREATE%2CSYNC_BLOCK" in path for path in created)
 
 
+@pytest.mark.slow
 def test_more_objects_than_a_page_are_listed_in_all_folders(store: HdfsStore) -> None:
     wanted = [f"t{number % 3}/{number:03}" for number in range(330)]
     store.together([partial(store.put, name, b"x", sync=False) for name in wanted])
@@ -228,6 +229,7 @@ def test_a_refusal_is_one_sentence(
     assert not failed.value.retryable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exception", "message", "sentence"),
     [
@@ -282,6 +284,7 @@ def test_a_server_that_speaks_something_else_is_not_one_without_objects(
         assert "canary" not in failed.value.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -64,6 +64,7 @@ def test_of_racing_processes_exactly_one_creates_a_name_and_readers_see_it_whole
         assert all(store.get(f"_manifest/{slot}") == b"%d" % racer * 20_000 for slot in mine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WRITES)
 def test_a_kill_at_any_step_leaves_nothing_or_the_whole_object(way: str, tmp_path: Path) -> None:
     *killed, survivor = result(start("kill", str(tmp_path), way))

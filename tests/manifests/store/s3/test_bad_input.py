@@ -117,6 +117,7 @@ def test_credentials_that_expire_half_way_leave_no_object(
     assert list(store.list_unfinished()) == []
 
 
+@pytest.mark.slow
 def test_credentials_that_expire_at_a_commit_leave_the_table_as_it_was(
     store: S3Store, fair: Proxy, minio: Minio
 ) -> None:
@@ -132,6 +133,7 @@ def test_credentials_that_expire_at_a_commit_leave_the_table_as_it_was(
     assert ids_of(table) == [1, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [Minio.versioned_bucket, Minio.locked_bucket], ids=["versioned", "with object lock"]
 )

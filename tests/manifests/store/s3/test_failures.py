@@ -90,6 +90,7 @@ def test_a_put_that_did_not_land_is_sent_again(store: S3Store, proxy: Proxy, fau
     assert store.get(SLOT) == b"mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", LANDED.values(), ids=LANDED)
 def test_a_put_without_any_answer_has_an_unknown_outcome_and_landed(
     minio: Minio, bucket: str, proxy: Proxy, store: S3Store, fault: Fault
@@ -178,7 +179,6 @@ def epoch(number: int) -> Epoch:
 
 @pytest.mark.parametrize("fault", (LANDED | NOT_LANDED).values(), ids=LANDED | NOT_LANDED)
 @pytest.mark.parametrize("size", [100, 2 * PART + 100])
-@pytest.mark.sampled(8)
 def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
     store: S3Store, proxy: Proxy, fault: Fault, size: int
 ) -> None:
@@ -284,6 +284,7 @@ def test_a_refusal_is_one_sentence_without_secrets(
         assert secret not in f"{refused.value.message} {store!r}"
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_an_error_soon(minio: Minio) -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))

@@ -43,6 +43,7 @@ def test_each_call_costs_the_requests_that_it_must(store: S3Store, proxy: Proxy)
     assert cost(store.require_writable) == []
 
 
+@pytest.mark.slow
 def test_more_objects_than_a_page_are_listed_and_removed_in_batches(
     store: S3Store, minio: Minio, proxy: Proxy
 ) -> None:

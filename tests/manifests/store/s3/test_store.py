@@ -94,6 +94,7 @@ def test_wrong_credentials_are_named_and_not_shown(minio: Minio, bucket: str) ->
         assert "canary" not in refused.value.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "processes", "rounds"),
     [

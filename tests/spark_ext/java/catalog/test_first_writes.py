@@ -63,7 +63,6 @@ def found(path: Path) -> tuple[list[int], Layout]:
     return sorted(ids), (opened.partitioning, key)
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("option", OPTIONS.values())
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("way", "calls"), CALLS)
@@ -94,7 +93,6 @@ def outcome(mode: str, option: str, layout: Layout, old: Layout) -> tuple[list[i
 
 
 @pytest.mark.matrix
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("way", "calls"), CALLS)
@@ -113,7 +111,6 @@ def test_every_later_write_changes_the_table_as_it_says_or_is_refused(
     assert found(path) == (expected or ([0], old))
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
 @pytest.mark.parametrize(("way", "calls"), CALLS)
 def test_the_same_job_writes_again_and_again(

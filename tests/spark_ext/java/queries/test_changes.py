@@ -46,7 +46,6 @@ def differences(
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_door_shows_what_python_shows_of_a_random_history(

@@ -60,7 +60,6 @@ def counted(rows: list[list[Any]]) -> Counter[tuple[Any, ...]]:
     return Counter(map(tuple, rows))
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2, 3))])
 @pytest.mark.parametrize("form", KEYED)
 def test_updates_and_net_changes_are_those_that_spark_computes_itself(

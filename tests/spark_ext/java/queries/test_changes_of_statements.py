@@ -136,7 +136,6 @@ CHANGED: dict[str, tuple[str, str, str, list[list[Any]]]] = {
 }
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", CHANGED)
 def test_a_statement_shows_the_rows_that_it_changed(spark: SparkShell, what: str) -> None:
     rows, layout, statement, expected = CHANGED[what]
@@ -311,7 +310,6 @@ MERGED: dict[str, tuple[str, str, str, str, list[list[Any]]]] = {
 }
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", MERGED)
 def test_a_merge_shows_the_rows_that_its_clauses_changed(spark: SparkShell, what: str) -> None:
     target, source, on, clauses, expected = MERGED[what]

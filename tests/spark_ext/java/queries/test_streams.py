@@ -304,7 +304,6 @@ def test_a_stream_reads_each_type_as_a_query_does(spark_shell: SparkShell, tmp_p
     assert batch[1] == sorted(wanted, key=lambda row: int(row[0]))
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_runs_between_statements_have_together_the_rows_of_the_feed(
     spark_shell: SparkShell, tmp_path: Path, form: str

@@ -23,6 +23,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_options_of_the_session_and_of_a_read_open_the_store(seen: dict[str, str]) -> None:
     for case in ("read", "session", "sql"):
         assert "=100)" in seen[case]

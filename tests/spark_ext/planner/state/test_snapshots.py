@@ -67,6 +67,7 @@ def watched(minio: Minio) -> Iterator[tuple[ArrowTable, StoreAddress, Proxy]]:
     proxy.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # the first test may build the server
 def test_the_requests_of_one_query_look_once_and_the_next_query_sees_every_commit_before_it(
     watched: tuple[ArrowTable, StoreAddress, Proxy],

@@ -92,6 +92,7 @@ def test_the_second_look_at_regions_reads_nothing() -> None:
     assert len(store.trace) == calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [30, 200_000])
 def test_scans_see_each_further_range_and_each_restored_row(size: int) -> None:
     schema = pa.schema([pa.field("k", pa.int64(), nullable=False), ("v", pa.list_(pa.int64()))])

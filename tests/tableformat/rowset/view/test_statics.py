@@ -139,6 +139,7 @@ def test_rowsets_of_almost_the_same_keys_share_what_was_read(
     assert all(each["v"] == by_key[each["k"]] for each in found.to_pylist())
 
 
+@pytest.mark.slow
 def test_values_of_old_states_are_forgotten(tmp_path: Path) -> None:
     schema = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("v", pa.string())])
     table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["v"])

@@ -35,6 +35,7 @@ def table_without(deleted: set[int], **more: str) -> ArrowTable:
     return table
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(IDS, IDS.filter(bool) | st.none())
 def test_an_update_and_a_backfill_give_the_same_rows(

@@ -102,7 +102,6 @@ def after_the_deletion(road: str, modes: str, there: int | None, at: int) -> lis
 
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 1])
 @pytest.mark.parametrize(("road", "modes", "there", "at"), CASES)
-@pytest.mark.sampled(40)
 def test_a_merge_heeds_a_deletion_from_before_its_slot(
     road: str, modes: str, there: int | None, at: int, part_rows: int
 ) -> None:
@@ -116,7 +115,6 @@ def test_a_merge_heeds_a_deletion_from_before_its_slot(
 
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 1])
 @pytest.mark.parametrize(("road", "modes", "there", "at"), CASES)
-@pytest.mark.sampled(40)
 def test_a_transaction_heeds_a_deletion_from_before_its_slot(
     road: str, modes: str, there: int | None, at: int, part_rows: int
 ) -> None:

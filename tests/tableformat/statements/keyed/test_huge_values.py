@@ -44,6 +44,7 @@ assert len(table.get(1)["s"]) == 3 * size + 2 * (mode != "concat")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "text"), [("concat", "x"), ("concat:|", "random")])
 def test_a_huge_text_takes_at_most_three_times_its_size_while_it_grows(
     tmp_path: Path, mode: str, text: str

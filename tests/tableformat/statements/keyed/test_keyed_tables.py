@@ -231,6 +231,7 @@ def run(seed: int, steps: int) -> None:
     done.finish()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32))
 def test_every_epoch_holds_what_a_dictionary_holds(seed: int) -> None:
@@ -266,6 +267,7 @@ FOUND: dict[str, int] = {
 """A seed that finds the mistake; the search begins with it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 def test_planted_mistakes_are_found(bug: str) -> None:
     with BUGS[bug]():

@@ -32,6 +32,7 @@ PLAIN = pa.schema(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
 def test_batches_of_any_columns_make_what_the_model_makes(seed: int) -> None:
@@ -43,6 +44,7 @@ def test_batches_of_any_columns_make_what_the_model_makes(seed: int) -> None:
         assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from tests.tableformat.statements.tables import another, made
 MERGE = WriteSettings(on_duplicate="merge")
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.booleans())
 def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(

@@ -43,7 +43,6 @@ def column(table: ArrowTable, **scan: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", TYPES)
-@pytest.mark.sampled(10)
 def test_rows_from_before_have_the_default_at_once_and_for_ever(tmp_path: Path, name: str) -> None:
     for number, (stated, array) in enumerate(values(name, 3)):
         table = older_rowsets(tmp_path / str(number), rows=2)

@@ -141,6 +141,7 @@ UPDATES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(UPDATES)
 def test_updates_of_any_columns_compute_the_others(
     updates: list[tuple[str, int, str | None]],

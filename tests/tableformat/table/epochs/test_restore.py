@@ -502,6 +502,7 @@ def test_a_dropped_table_comes_back_with_the_batches_of_its_newest_1000_applicat
     assert batches == {"application «3»": 8, "fresh": 8, **newest}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", [1, 40])
 def test_batches_that_tables_bring_along_always_fit_into_an_epoch(tables: int) -> None:
     db = database()
