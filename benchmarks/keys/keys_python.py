@@ -1,6 +1,6 @@
 """Upsert by key without Spark, beside PyIceberg.
 
-Needs the peer: `pip install "pyiceberg[pyarrow,sql-sqlite]"`. Its catalog is a file of SQLite.
+Needs `PYTHONPATH=$(python tests/setup/lakes.py)`. The catalog of PyIceberg is a file of SQLite.
 """
 
 from __future__ import annotations

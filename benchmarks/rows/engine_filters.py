@@ -1,7 +1,7 @@
 """Filters by DuckDB and Polars on lineitem, beside Parquet, delta-rs and Lance.
 
-DuckDB and Polars read Parquet of zstd by themselves. delta-rs and Lance are measured if they are
-installed: `pip install deltalake pylance`. All tables hold rows in the order of `l_orderkey`.
+DuckDB and Polars read Parquet of zstd by themselves. delta-rs and Lance are measured with
+`PYTHONPATH=$(python tests/setup/lakes.py)`. All tables hold rows in the order of `l_orderkey`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compare Colonnade, PyIceberg and delta-rs without Spark, in a bucket 20 ms away.
 
-Needs both peers: `pip install "pyiceberg[pyarrow,sql-sqlite]" deltalake`. PyIceberg commits to a
-catalog in SQLite on this machine, and delta-rs by conditional writes.
+Needs `PYTHONPATH=$(python tests/setup/lakes.py)`. PyIceberg commits to a catalog in SQLite
+on this machine, and delta-rs by conditional writes.
 """
 
 from __future__ import annotations

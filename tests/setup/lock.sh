@@ -20,6 +20,9 @@ lock - build.lock --constraint tests/setup/dev.lock "$@" \
     <<<$'hatchling>=1.27\nhatch-fancy-pypi-readme>=24\nsetuptools>=77'
 lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the supported lines before the newest
 lock - spark42.lock "$@" <<<'pyspark==4.2.1'
+# What Colonnade is compared with, without Spark. pyarrow and numpy are Colonnade's own.
+lock - lakes.lock --constraint tests/setup/dev.lock --no-emit-package pyarrow \
+    --no-emit-package numpy "$@" <<<$'datafusion\ndeltalake\npyiceberg[pyarrow,sql-sqlite]\npylance'
 # Makes the site of docs/. mkdocstrings for Python 3.10 cannot do with newer pymdown-extensions.
 lock - docs.lock --constraint tests/setup/dev.lock "$@" \
     <<<$'mkdocs-material>=9.6,<10\nmkdocstrings[python]>=0.30\npymdown-extensions<12'
