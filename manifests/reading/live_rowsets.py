@@ -5,6 +5,7 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -21,7 +22,7 @@ from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, TableState
 from colonnade.manifests.state.view import Statics, View
 
 
@@ -68,12 +69,18 @@ class LiveRowSets:
         return replace(view, statics=Statics(key, self.view(statics, None, None)))
 
     def find(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
-        """Return the live RowSets among these ids. Reads the segments that may contain them."""
-        if not ids:
-            return {}
-        live = self.read_entries(table, ids=ids, which="all")
-        wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
-        return {rowset.id: rowset for rowset in live.at(wanted)}
+        """Return the live RowSets among these ids, ordered by id.
+
+        Reads the segments that may contain them. Without such a segment, it costs nothing that
+        grows with the number of RowSets.
+        """
+        found = {each.id: each for number in ids if (each := _added(table, number)) is not None}
+        left = [each for each in ids if each not in found]
+        if _holding(table.rowsets.segments, left):
+            live = self.read_entries(table, ids=left, which="all")
+            wanted = np.flatnonzero(np.isin(live.ids, np.array(left, np.int64)))
+            found.update((each.id, each) for each in live.at(wanted))
+        return dict(sorted(found.items()))
 
     def read_entries(
         self,
@@ -121,7 +128,7 @@ class LiveRowSets:
         rowsets = table.rowsets
         refs = rowsets.segments
         if ids is not None:
-            refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
+            refs = _holding(refs, ids)
         if may_match is not None and refs:
             wanted = may_match(_segment_bounds(table))
             replaced = [rowset for rowset, later in rowsets.amended.items() if later.replaced]
@@ -143,6 +150,20 @@ class LiveRowSets:
         if rowsets.added:
             parts.append(AddedEntries(table))
         return EntryTable(parts, may_match, which)
+
+
+def _added(table: TableState, number: int) -> LiveRowSet | None:
+    """Return the RowSet with an id among those that came after the segments."""
+    added = table.rowsets.added
+    place = bisect_left(added, number, key=lambda each: each.id)
+    return added[place] if place < len(added) and added[place].id == number else None
+
+
+def _holding(
+    refs: tuple[EntrySegmentRef, ...], ids: Collection[int]
+) -> tuple[EntrySegmentRef, ...]:
+    """Return the segments that may contain RowSets with these ids."""
+    return tuple(ref for ref in refs if any(ref.first_id <= each <= ref.last_id for each in ids))
 
 
 def _segment_bounds(table: TableState) -> BoundsTable:

@@ -13,6 +13,7 @@ from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import DropRowSet
 from colonnade.manifests.object_names import CHECKPOINTS, checkpoint_name
+from colonnade.manifests.reading.live_rowsets import LiveRowSets
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
@@ -60,6 +61,22 @@ def test_rowsets_are_found_by_their_ids_in_the_segments_that_may_have_them() -> 
     assert reader.rowsets.find(table, [wanted.id, 10**6]) == {wanted.id: wanted}
     segment = table.rowsets.segments[1].segment.object
     assert [call.name for call in watched.trace] == [checkpoint_name(segment)]
+
+
+def test_rowsets_in_segments_and_after_them_are_found_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those after the segments cost no look at the others, so many appends stay cheap."""
+    store, _, _ = in_segments(40, 8)
+    log = make_log(store)
+    log.commit(append(*(entry() for _ in range(30))), log.reader.read_head())
+    table = log.reader.read_head().tables[ORDERS]
+    every = {each.id: each for each in log.rowsets.read(table)}
+    assert len(table.rowsets.added) == 30
+    for ids in ([], [77, 50], [3], [60, 3, 44, 1000], range(78)):
+        assert log.rowsets.find(table, ids) == {i: every[i] for i in sorted(ids) if i in every}
+    monkeypatch.delattr(LiveRowSets, "read_entries")
+    assert log.rowsets.find(table, [77, 50, 1000]) == {50: every[50], 77: every[77]}
 
 
 def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> None:
