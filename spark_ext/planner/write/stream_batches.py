@@ -29,7 +29,8 @@ _DECIDED = {
 def check_stream(request: CheckStream) -> StreamTarget:
     """Raise InvalidInputError for wrong options, and for updates of a table without a key.
 
-    Raise ConflictError if the table that the stream has written to was dropped or replaced.
+    Raise ConflictError if the table that the stream has written to was dropped, renamed or
+    replaced.
     """
     given = {name.casefold() for name in request.options}
     for name, reason in _DECIDED.items():
@@ -48,8 +49,8 @@ def check_stream(request: CheckStream) -> StreamTarget:
     known = request.known
     if known is not None and (known.database, known.table) != (target.database, target.table):
         raise ConflictError(
-            f"Table {location.url} was dropped or replaced while a stream wrote to it; start the"
-            " stream again to write to the table that is there now."
+            f"Table {location.url} was dropped, renamed or replaced while a stream wrote to it;"
+            " start the stream again, and name the table that it should write to."
         )
     if request.mode == "update":
         _check_updates(options, location.url, table)

@@ -170,7 +170,7 @@ CASES = {
         "[1]",
         "NOT_FOUND",
     ),
-    "streamedBatches": Case(PLAIN, TO_TABLE, "[5, 1]", "a stream writes to table"),
+    "streamedBatches": Case(PLAIN, TO_TABLE, "[5, 1]", "without Colonnade's rule"),
     "streamedBatchPlans": Case(PLAIN, TO_TABLE, "[5, 1]", "phase planning failed"),
     "streamSession": Case(
         PLAIN,

@@ -285,13 +285,29 @@ def test_what_a_stream_cannot_do_is_refused_before_anything_is_made(
 def test_what_a_stream_cannot_do_with_a_named_table_changes_nothing(
     spark: SparkShell, tmp_path: Path
 ) -> None:
-    to = door("name", tmp_path)
-    spark.sql(f"CREATE TABLE {to} (id BIGINT)")
-    epoch = opened(spark, to).epoch
     for case, (options, given, sentence) in REFUSED.items():
+        to = door("name", tmp_path / case)
+        key = " PRIMARY KEY" if "onDuplicate" in options else ""
+        spark.sql(f"CREATE TABLE {to} (id BIGINT{key})")
+        epoch = opened(spark, to).epoch
         stream = Stream(spark, tmp_path / case, to, **given, **options)
         assert sentence in stream.refused([{"id": 1}]), case
         assert opened(spark, to).epoch == epoch
+
+
+def test_updates_of_a_named_table_without_a_key_are_refused_when_the_stream_starts(
+    spark: SparkShell, tmp_path: Path
+) -> None:
+    to = door("name", tmp_path)
+    stream = Stream(spark, tmp_path, to, change=COUNT, mode="update")
+    stream.give([{"id": 1, "k": "a"}])
+    started = stream.code().removesuffix(".awaitTermination()")
+    assert "merges rows by the primary key, which" in spark.refused_run(started)
+    # Spark has made the table by then. With a key, the stream begins with all rows.
+    spark.sql(f"ALTER TABLE {to} ALTER COLUMN k SET NOT NULL")
+    spark.sql(f"ALTER TABLE {to} SET TBLPROPERTIES ('primaryKey' = 'k')")
+    stream.run()
+    assert read(spark, to) == [["a", 1]]
 
 
 def test_a_stream_without_a_table_says_so(spark: SparkShell, tmp_path: Path) -> None:
@@ -327,7 +343,7 @@ def test_a_stream_whose_table_was_dropped_or_replaced_meanwhile_ends(
     colonnade.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
     stream.give([{"id": 2}])
     text = spark.refused_run("query.processAllAvailable()")
-    assert "was dropped or replaced while a stream wrote to it" in text
+    assert "was dropped, renamed or replaced while a stream wrote to it" in text
     assert rows_of(colonnade.open(tmp_path / "t")) == []
 
 
@@ -352,7 +368,7 @@ def test_a_continuous_trigger_is_refused(spark: SparkShell, tmp_path: Path) -> N
         "spark.readStream.format('rate').load().writeStream.trigger(continuous='1 second')"
         f".option('checkpointLocation', '{tmp_path}/c').toTable({to!r}).awaitTermination(60)"
     )
-    assert "without a continuous trigger" in text
+    assert "with a continuous trigger" in text
 
 
 MERGE = """

@@ -44,7 +44,7 @@ def test_a_table_that_was_dropped_or_replaced_is_not_that_of_the_stream(tmp_path
     known = ask(table.path)
     assert ask(table.path, known=known) == known
     table.drop()
-    with pytest.raises(ConflictError, match="was dropped or replaced while a stream wrote to it"):
+    with pytest.raises(ConflictError, match="was dropped, renamed or replaced while a stream"):
         ask(table.path, known=known)
     colonnade.create(tmp_path / "t", COLUMNS)
     with pytest.raises(ConflictError, match="start the stream again"):

@@ -49,10 +49,8 @@ public final class ColonnadeWriteBuilder
   /** Refuses what Spark plans for a stream where no rule takes its batches. Always throws. */
   static RuntimeException ofStream(String path) {
     return ColonnadeException.invalid(
-        "The option checkpointLocation is for streams, and a stream writes to table %s by its name"
-            + " only with the rule streamedBatches of Colonnade's extension, and without a"
-            + " continuous trigger; use start(path), or start Spark with"
-            + " colonnade.configure(builder).",
+        "A stream cannot write to table %s by its name without Colonnade's rule streamedBatches, or"
+            + " with a continuous trigger; use start(path).",
         path);
   }
 

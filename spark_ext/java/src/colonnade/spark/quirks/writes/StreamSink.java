@@ -29,8 +29,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * The table that a stream writes to. A batch is a write of a DataFrame like any other, and lands
  * once: it carries the id of the stream and its own number as the options of a batch. So Spark casts
- * its columns, fills and checks them, evolves the table and merges by keys, none of which it does
- * for a {@code StreamingWrite}.
+ * its columns, fills and checks them, evolves the table and merges by keys. For a {@code
+ * StreamingWrite}, Spark would do nothing of this.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code Sink}, the local property {@code
  * StreamExecution.QUERY_ID_KEY} of the thread of a stream, {@code internalCreateDataFrame}, and the
@@ -85,7 +85,7 @@ public final class StreamSink implements Sink {
     }
     StreamSink sink =
         new StreamSink(UserPath.absolute(path), options, partitionBy, mode, null);
-    sink.check(null, null);
+    sink.check();
     return sink;
   }
 
@@ -93,6 +93,11 @@ public final class StreamSink implements Sink {
   static StreamSink ofTable(TableAtEpoch table, Map<String, String> options, OutputMode mode) {
     StreamTarget known = new StreamTarget(table.view().database(), table.view().table(), false);
     return new StreamSink(table.path(), options, List.of(), mode, known);
+  }
+
+  /** Fails if no batch could be written in the mode of the stream. */
+  void check() {
+    check(null, null);
   }
 
   @Override
@@ -132,7 +137,7 @@ public final class StreamSink implements Sink {
     }
     writer.save(path);
     if (known == null) {
-      check(null, null); // the batch has created the table, and no other one may take its place
+      check(); // the batch has created the table, and no other one may take its place
     }
   }
 

@@ -1,22 +1,24 @@
 package colonnade.spark.quirks.writes;
 
 import colonnade.spark.table.TableAtEpoch;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.streaming.WriteToStream;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.execution.streaming.sources.WriteToMicroBatchDataSource;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A rule that takes the batches of a stream that writes to a table by its name, for {@link
- * StreamedBatchPlans} to plan them. Spark would plan a {@code StreamingWrite} for each batch whose
- * number the plan has, so the rule puts the number elsewhere.
+ * A rule for streams that write to a table by its name. It checks them when they start, and takes
+ * their batches for {@link StreamedBatchPlans} to plan them. Spark would plan a {@code
+ * StreamingWrite} for each batch whose number the plan has, so the rule puts the number elsewhere.
  *
- * <p>Seen on Spark 4.1 and 4.3: {@code WriteToMicroBatchDataSource} is the root of the plan of a
- * batch, and {@code V2Writes} plans it if it has a {@code batchId}. It has the table itself on 4.1,
- * and a relation on 4.3.
+ * <p>Seen on Spark 4.1 and 4.3: {@code WriteToStream} is the root of the plan of a stream, and
+ * {@code WriteToMicroBatchDataSource} that of a batch. {@code V2Writes} plans a batch if it has a
+ * {@code batchId}. It has the table itself on 4.1, and a relation on 4.3.
  */
 public final class StreamedBatches extends Rule<LogicalPlan> {
   /** The option of the plan that has the number of its batch. */
@@ -24,6 +26,9 @@ public final class StreamedBatches extends Rule<LogicalPlan> {
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
+    if (plan instanceof WriteToStream stream && stream.sink() instanceof TableAtEpoch table) {
+      StreamSink.ofTable(table, Map.of(), stream.outputMode()).check();
+    }
     return plan instanceof WriteToMicroBatchDataSource write
             && write.batchId().isDefined()
             && table(write).isPresent()
