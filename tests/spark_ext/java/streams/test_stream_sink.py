@@ -310,6 +310,28 @@ def test_updates_of_a_named_table_without_a_key_are_refused_when_the_stream_star
     assert read(spark, to) == [["a", 1]]
 
 
+CREATE = """
+def create(number):
+    with contextlib.suppress(AlreadyExistsError):
+        colonnade.create(PATH, pa.schema([("id", pa.int64())])).append({"id": [7]})
+    return number
+"""
+
+
+def test_a_stream_whose_table_another_writer_creates_first_appends_to_that_one(
+    spark: SparkShell, tmp_path: Path
+) -> None:
+    """The other writer creates it while tasks compute the rows of the first batch."""
+    names = "import contextlib, pyarrow as pa, colonnade\nfrom colonnade import AlreadyExistsError"
+    code = names + CREATE.replace("PATH", repr(str(tmp_path / "t")))
+    spark.run(f"exec({code!r}, globals())")
+    change = ".withColumn('id', F.udf(create, 'bigint')('id'))"
+    Stream(spark, tmp_path, tmp_path / "t", change=change).run([{"id": 1}], [{"id": 2}])
+    table = colonnade.open(tmp_path / "t")
+    assert [row["id"] for row in rows_of(table)] == [1, 2, 7]
+    assert changes_of(table)[-2:] == ["append", "append"]
+
+
 def test_a_stream_without_a_table_says_so(spark: SparkShell, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path, tmp_path / "t")
     stream.give([{"id": 1}])

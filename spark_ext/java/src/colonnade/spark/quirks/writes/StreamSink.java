@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.DataFrameWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -135,10 +136,22 @@ public final class StreamSink implements Sink {
     if (!clusterBy.isEmpty()) {
       writer.clusterBy(clusterBy.get(0), seq(clusterBy.subList(1, clusterBy.size())));
     }
-    writer.save(path);
+    try {
+      writer.save(path);
+    } catch (Exception error) { // Scala does not declare which
+      if (known != null || !(error instanceof AnalysisException) || !tableIsThere()) {
+        throw error;
+      }
+      write(number, session, rows, columns); // to the table that another writer has created
+    }
     if (known == null) {
       check(); // the batch has created the table, and no other one may take its place
     }
+  }
+
+  private boolean tableIsThere() {
+    check();
+    return known != null;
   }
 
   /** Returns whether the table has the batch. Fails for what the stream may not write. */
