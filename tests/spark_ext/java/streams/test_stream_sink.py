@@ -332,6 +332,20 @@ def test_a_stream_whose_table_another_writer_creates_first_appends_to_that_one(
     assert changes_of(table)[-2:] == ["append", "append"]
 
 
+@pytest.mark.parametrize("kind", ["path", "name"])
+def test_the_progress_of_a_stream_names_its_table(
+    spark: SparkShell, tmp_path: Path, kind: str
+) -> None:
+    to = door(kind, tmp_path)
+    stream = Stream(spark, tmp_path, to)
+    stream.give([{"id": 1}])
+    started = stream.code().removesuffix(".awaitTermination()")
+    spark.run(f"globals().update(query={started})")
+    spark.run("query.awaitTermination()")
+    described = spark.run("query.lastProgress.sink.description")
+    assert described == str(opened(spark, to).path)
+
+
 def test_a_stream_without_a_table_says_so(spark: SparkShell, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path, tmp_path / "t")
     stream.give([{"id": 1}])

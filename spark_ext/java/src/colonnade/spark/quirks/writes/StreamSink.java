@@ -149,6 +149,12 @@ public final class StreamSink implements Sink {
     }
   }
 
+  /** What the progress of the stream shows. */
+  @Override
+  public String toString() {
+    return path;
+  }
+
   private boolean tableIsThere() {
     check();
     return known != null;
