@@ -7,7 +7,8 @@ This package holds no rules of the format; `tableformat` does.
     settings of Hadoop            hadoop/
     planning, moving the rows     planner/ java/ table_design write_plan write_task
     rows of results               answer_rows history_rows
-    the source in pure Python     source/ options
+    the source in pure Python     source/
+    options of the source         options/
     schemas of Spark              types pyspark_types
     the public classes            table/
     running jobs on executors     executors

@@ -12,7 +12,7 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.spark_ext.options.write import SparkWriteOptions
 from colonnade.tableformat.table.design.lifetimes import lifetime_properties
 from colonnade.tableformat.table.design.restored_properties import replaced_properties
 from colonnade.tableformat.table.design.spec import TableSpec

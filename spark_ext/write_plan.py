@@ -20,7 +20,7 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.spark_ext.options.write import SparkWriteOptions
 from colonnade.spark_ext.table_design import TableDesign, with_columns
 from colonnade.spark_ext.types import same_values
 from colonnade.tableformat.keys.policy import merges, without_key

@@ -18,7 +18,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.errors import one_sentence
-from colonnade.spark_ext.options import ReadOptions
+from colonnade.spark_ext.options.read import ReadOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.types import same_type
 from colonnade.tableformat.keys.static_filters import by_partitions

@@ -21,7 +21,8 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.errors import one_sentence
-from colonnade.spark_ext.options import parse_read_options, parse_write_options, refuse_evolving
+from colonnade.spark_ext.options.read import parse_read_options
+from colonnade.spark_ext.options.write import parse_write_options, refuse_evolving
 from colonnade.spark_ext.pyspark_types import refuse_uncarried, to_spark
 from colonnade.spark_ext.source.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
 from colonnade.spark_ext.source.streams import RefusedStreamReader, refuse_stream_writer

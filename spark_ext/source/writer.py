@@ -24,7 +24,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.errors import one_sentence
-from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.spark_ext.options.write import SparkWriteOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.source.empty_arrays import with_sound_arrays
 from colonnade.spark_ext.write_plan import plan_spark_write

@@ -14,7 +14,7 @@ from colonnade.manifests.later import later
 from colonnade.manifests.public import public
 from colonnade.spark_ext.answer_rows import RESTORE_SCHEMA, restore_row
 from colonnade.spark_ext.executors import verify_on_executors
-from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.options.read import epoch_or_tag
 from colonnade.spark_ext.session_author import author_of
 from colonnade.spark_ext.session_storage import (
     StorageOptions,

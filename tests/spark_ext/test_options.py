@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.options import (
-    EVOLVING,
-    ReadOptions,
+from colonnade.spark_ext.options.names import EVOLVING
+from colonnade.spark_ext.options.read import ReadOptions, epoch_or_tag, parse_read_options
+from colonnade.spark_ext.options.write import (
     SparkWriteOptions,
-    epoch_or_tag,
-    parse_read_options,
     parse_write_options,
     refuse_evolving,
 )

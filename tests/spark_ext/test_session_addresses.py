@@ -14,7 +14,7 @@ from pyspark.sql.types import LongType
 import colonnade
 from colonnade import Database, InvalidInputError, Table
 from colonnade.manifests.errors import StoreError
-from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.options.read import parse_read_options
 from colonnade.spark_ext.session_storage import address_in
 from tests.vault import OPTIONS, SECRET, VaultFiles, open_vault
 

@@ -24,7 +24,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
-from colonnade.spark_ext.options import parse_write_options
+from colonnade.spark_ext.options.write import parse_write_options
 from colonnade.spark_ext.source.source import ColonnadeDataSource
 from colonnade.spark_ext.source.writer import ColonnadeWriter, plan_python_write
 

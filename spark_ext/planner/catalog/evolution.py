@@ -7,7 +7,7 @@ them. So a statement that is refused, or only explained, changes nothing.
 from __future__ import annotations
 
 from colonnade.manifests.model.columns.widening import evolved_type
-from colonnade.spark_ext.options import parse_write_options
+from colonnade.spark_ext.options.write import parse_write_options
 from colonnade.spark_ext.planner.clauses.columns_of_rows import wanted_columns
 from colonnade.spark_ext.planner.clauses.new_columns import column_of
 from colonnade.spark_ext.planner.messages.base import Answer, operation

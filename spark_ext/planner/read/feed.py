@@ -14,7 +14,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.options import ChangeOptions, parse_change_options
+from colonnade.spark_ext.options.changes import ChangeOptions, parse_change_options
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
 from colonnade.spark_ext.planner.messages.base import Done, operation
 from colonnade.spark_ext.planner.messages.feed import (

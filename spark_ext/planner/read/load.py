@@ -11,7 +11,7 @@ from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.options.read import parse_read_options
 from colonnade.spark_ext.planner.clauses.defaults import default_texts
 from colonnade.spark_ext.planner.clauses.generated import described
 from colonnade.spark_ext.planner.clauses.identity_columns import described_identities

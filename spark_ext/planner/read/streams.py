@@ -12,7 +12,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.spark_ext.options import StreamOptions, parse_stream_options
+from colonnade.spark_ext.options.streams import StreamOptions, parse_stream_options
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.feed import PlannedChanges
 from colonnade.spark_ext.planner.messages.streams import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
-from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
+from colonnade.spark_ext.options.write import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.clauses.columns_of_rows import with_columns
 from colonnade.spark_ext.planner.clauses.constraints import require_checked
 from colonnade.spark_ext.planner.messages.views import NamedView

@@ -16,7 +16,7 @@ from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.spark_ext.options.write import SparkWriteOptions
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.clauses import UserColumns
 from colonnade.spark_ext.planner.messages.writes import AnalyzedRows, ColumnsOfAppend, MergeByKey

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
+from colonnade.spark_ext.options.write import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.writes import CheckStream, StreamTarget
 from colonnade.spark_ext.planner.state.storage import place

@@ -18,7 +18,7 @@ from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.manifests.model.columns.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
+from colonnade.spark_ext.options.write import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.clauses.constraints import described_constraints
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
 from colonnade.spark_ext.planner.clauses.filters import overwritten

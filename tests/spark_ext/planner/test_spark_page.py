@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from colonnade.spark_ext.options import _CHANGES, _READING, _WRITING
+from colonnade.spark_ext.options.names import CHANGES, READING, WRITING
 from colonnade.spark_ext.planner.procedures.by_name import PROCEDURES
 from colonnade.spark_ext.planner.read.metadata import TABLES
 from colonnade.spark_ext.settings import TRANSACTION
@@ -35,10 +35,10 @@ def test_the_pages_name_every_setting_and_option_and_no_other() -> None:
     assert {*re.findall(SETTING, pages)} == ours
     _, _, text = (DOCS / "spark.md").read_text("utf-8").partition("\n## Options\n")
     cells = [line.split("|")[1] for line in text.partition("\n## ")[0].splitlines() if "|" in line]
-    assert {*re.findall(r"`(\w+)`", " ".join(cells))} | {"where"} == {*_READING, *_WRITING}
+    assert {*re.findall(r"`(\w+)`", " ".join(cells))} | {"where"} == {*READING, *WRITING}
 
 
 def test_the_page_about_the_feed_names_every_option_of_it() -> None:
     _, _, text = (DOCS / "change-feed.md").read_text("utf-8").partition("\n| option | meaning |\n")
     cells = [line.split("|")[1] for line in text.partition("\n\n")[0].splitlines()]
-    assert {*re.findall(r"`(\w+)`", " ".join(cells))} == {*_CHANGES}
+    assert {*re.findall(r"`(\w+)`", " ".join(cells))} == {*CHANGES}

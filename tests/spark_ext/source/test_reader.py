@@ -10,7 +10,7 @@ import pytest
 import colonnade
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.options.read import parse_read_options
 from colonnade.spark_ext.source.reader import pin_read, plan_shares
 from colonnade.tableformat.scan.run import read_plan
 

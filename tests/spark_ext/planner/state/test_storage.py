@@ -13,7 +13,8 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.store import address
-from colonnade.spark_ext.options import parse_read_options, parse_write_options
+from colonnade.spark_ext.options.read import parse_read_options
+from colonnade.spark_ext.options.write import parse_write_options
 from colonnade.spark_ext.planner.messages.envelope import Envelope
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.server import answer

@@ -12,7 +12,7 @@ import pytest
 import colonnade
 from colonnade import ArrowTable, InvalidInputError
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.spark_ext.options import parse_write_options
+from colonnade.spark_ext.options.write import parse_write_options
 from colonnade.spark_ext.planner.catalog.alterations import alteration
 from colonnade.spark_ext.planner.messages.changes import SetProperties
 from colonnade.spark_ext.planner.messages.clauses import Design
