@@ -179,11 +179,16 @@ def _translated(error: ValidationError, name: str) -> CorruptionError | Unsuppor
     for problem in problems:
         unknown = _unknown(problem)
         if unknown:
-            return UnsupportedFormatError(
-                f"{name} holds {unknown}, which this version does not know: upgrade Colonnade."
-            )
+            return unknown_word(name, unknown)
     first = problems[0]
     return CorruptionError(f"{name} is malformed at {_path(first['loc'])}: {first['msg']}.")
+
+
+def unknown_word(name: str, what: str) -> UnsupportedFormatError:
+    """Return the refusal of an object that holds a word of a later version."""
+    return UnsupportedFormatError(
+        f"{name} holds {what}, which this version does not know: upgrade Colonnade."
+    )
 
 
 def _unknown(problem: Any) -> str | None:

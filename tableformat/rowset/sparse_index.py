@@ -24,6 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, bound_array
+from colonnade.manifests.model.codec import unknown_word
 from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.once import once
 from colonnade.tableformat.rowset import ipc_stream
@@ -70,7 +71,6 @@ SIZE_LIMIT = 2**32
 """A block has fewer rows and fewer bytes than this, so that their sums cannot overflow."""
 
 _NULLABLE = {"base", "min", "max"}
-_KNOWN = frozenset(ENCODINGS)
 
 
 @lru_cache
@@ -208,11 +208,12 @@ def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
     return ipc_stream.encode_batch(batch, batch.nbytes).to_pybytes()  # type: ignore[no-any-return]
 
 
-def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
+def decode_index(data: bytes, order: Order, filters: bool, name: str) -> SparseIndex:
     """Decode an index. `filters` says whether its rows describe Bloom filters.
 
     Requires that its checksum was verified. Raises ValueError unless it is the index of blocks that
-    are stored back to back.
+    are stored back to back. Raises UnsupportedFormatError, which names the index by `name`, for an
+    encoding that this version does not know.
     """
     batch = ipc_stream.decode_batch(pa.py_buffer(data), INDEX_LIMIT)
     if batch.schema != _schema(order, filters):
@@ -229,7 +230,6 @@ def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
         or not 1 <= rows.min() <= rows.max() < SIZE_LIMIT
         or not 0 <= lengths.min() <= lengths.max() < SIZE_LIMIT
         or (blooms is not None and not is_filter_length(blooms).all())
-        or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
     ):
         raise ValueError("it describes an impossible block")
     first_rows, offsets = _running(rows), _running(lengths)
@@ -237,6 +237,9 @@ def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
         offsets[:-1] != columns["offset"].to_numpy()
     ).any():
         raise ValueError("its blocks are not stored back to back")
+    newer = [each for each in columns["encoding"].unique().to_pylist() if each not in ENCODINGS]
+    if newer:
+        raise unknown_word(name, f"the encoding {newer[0]!r:.100}")
     filter_offsets = np.zeros(len(rows) + 1, np.int64) if blooms is None else _running(blooms)
     checksums = columns["crc32c"].to_numpy().tolist()
     blocks = _BlockColumns(columns, order)

@@ -74,7 +74,10 @@ class ColumnCheck:
             self._check_blocks(index)
 
     def _index(self) -> SparseIndex:
-        """Return the sparse index. Raises ValueError when it cannot be read."""
+        """Return the sparse index.
+
+        Raises ValueError for damage; UnsupportedFormatError for an encoding of a later version.
+        """
         extent, block = self.segment.index, self.segment.block
         try:
             if block is not None and extent is None:
@@ -94,7 +97,7 @@ class ColumnCheck:
             raise ValueError("its bytes do not match their checksum")
         filters = self.segment.filters is not None
         if self.column is not None:
-            return decode_index(data, self.column.order, filters)
+            return decode_index(data, self.column.order, filters, "its index")
         return _decode_any(data, filters)
 
     def _check_cuts(self, index: SparseIndex) -> None:
@@ -236,10 +239,10 @@ class ColumnCheck:
 
 
 def _decode_any(data: bytes, filters: bool) -> SparseIndex:
-    """Decode the index of a dropped column, whose type is unknown. Raises ValueError."""
+    """Decode the index of a dropped column, whose type is unknown. Raises as `decode_index`."""
     for order in Order:
         try:
-            return decode_index(data, order, filters)
+            return decode_index(data, order, filters, "its index")
         except ValueError:
             continue
     raise ValueError("it does not fit any type of column")

@@ -225,10 +225,16 @@ class ColumnSegments:
         data = bytes(stored)
         if crc32c(data) != extent.crc32c:
             self.damaged(column, f"the index in {source.locate(name)} is damaged")
+        where = f"the index in {source.locate(name)}"
         try:
-            return decode_index(data, place.column.order, segment.filters is not None)
+            return decode_index(
+                data,
+                place.column.order,
+                segment.filters is not None,
+                f"Column {column.name!r} (id {column.id}), {where},",
+            )
         except ValueError as error:
-            self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
+            self.damaged(column, f"{where}: {error}", error)
 
     def _lone_block(self, column: StoredColumn, place: _ColumnPlace) -> BlockEntry:
         segment, prefix = place.segment, place.column.bound_prefix

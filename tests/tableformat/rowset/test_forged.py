@@ -104,7 +104,7 @@ def read_forged_indexes(order: Order, times: int) -> set[str]:
     found = set()
     for data in changes(encode_index(blocks, order), times, order.name):
         try:
-            index = decode_index(data, order, filters=False)
+            index = decode_index(data, order, False, "an index")
         except ValueError:
             found.add("refused")
         else:
@@ -150,10 +150,10 @@ def test_a_block_without_bytes_is_refused_where_its_rows_would_take_too_many(
 def test_an_index_of_too_many_blocks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     block = BlockEntry(9, 100, 300, 0, "plain", None, Statistics(0, 0, 1, 2))
     data = encode_index([block] * 5, Order.INTEGER)
-    assert len(decode_index(data, Order.INTEGER, filters=False).entries) == 5
+    assert len(decode_index(data, Order.INTEGER, False, "an index").entries) == 5
     monkeypatch.setattr(sparse_index, "BLOCK_LIMIT", 4)
     with pytest.raises(ValueError, match="it describes 5 blocks; at most 4 are allowed"):
-        decode_index(data, Order.INTEGER, filters=False)
+        decode_index(data, Order.INTEGER, False, "an index")
 
 
 @pytest.mark.parametrize(
