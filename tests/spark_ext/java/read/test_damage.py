@@ -21,12 +21,13 @@ from colonnade.manifests.model.entries import ByteCheck, DeletionVectorEntry, Ro
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
-from colonnade.manifests.store import LocalStore
+from colonnade.manifests.store import LocalStore, MemoryStore
 from colonnade.tableformat.predicate import parse_predicate, to_json
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.write import output
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.spark_ext.java.read.test_encodings import lone_rowset, stream_entry
@@ -34,6 +35,7 @@ from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
 from tests.strategies import make_batch
 from tests.tableformat.rowset.encodings.test_lengths import FORGED as FORGED_LENGTHS
 from tests.tableformat.rowset.encodings.test_lengths import FORGED_BYTES, moved_offsets
+from tests.tableformat.rowset.test_later_encodings import later_block, later_index
 
 JOB = "0123456789abcdef"
 PLACES: dict[str, dict[str, Any]] = {
@@ -349,6 +351,23 @@ def test_the_lengths_that_a_stream_states_are_compared_with_the_index(tool: Read
     assert "bytes decoded where 1000 are stated" in error_of(tool, number, large)
     vast = stream_entry(number, pa.array([1, 2]), "plain", 2**27)
     assert "decoded bytes; 67108864 is the most" in error_of(tool, number, vast)
+
+
+@pytest.mark.parametrize("rows", [2, 5], ids=["in the footer", "in an index"])
+def test_an_encoding_of_a_later_version_asks_for_an_upgrade(
+    tool: ReadTool, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(output, "encode_index", later_index)
+    monkeypatch.setattr(output, "block_of", later_block)
+    number = SchemaField(id=1, name="a", type="long")
+    options = WriteOptions(block_rows=2)
+    schema = TableSchema(fields=(number,))
+    with RowSetWriter(MemoryStore(), "", JOB, schema, (), options) as writer:
+        writer.write(pa.record_batch({"a": range(rows)}))
+        (entry,) = writer.close()
+    error = error_of(tool, number, entry)
+    assert "COLONNADE_UNSUPPORTED_FORMAT" in error
+    assert "holds the encoding 'later', which this version does not know: upgrade" in error
 
 
 @pytest.mark.parametrize("what", FORGED_LENGTHS)

@@ -3,6 +3,7 @@ package colonnade.read.block;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
+import colonnade.format.rowset.BlockEntry;
 import colonnade.format.rowset.ColumnSegment;
 import colonnade.format.rowset.Footer;
 import colonnade.format.rowset.SparseIndex;
@@ -50,6 +51,14 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
       index = index(column, found, footer, source);
     } catch (Malformed error) {
       throw damaged(column, location, error.getMessage(), error);
+    }
+    for (BlockEntry entry : index.entries()) {
+      if (!Decoding.isKnown(entry.encoding())) {
+        throw StoreException.unsupported(
+            "Column '" + column.name() + "' (id " + column.id() + ") in " + location
+                + " holds the encoding '" + entry.encoding()
+                + "', which this version does not know: upgrade Colonnade.");
+      }
     }
     int blocks = index.entries().size();
     if (index.firstRows()[blocks] != footer.rows()

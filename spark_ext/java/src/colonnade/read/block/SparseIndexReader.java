@@ -92,7 +92,6 @@ final class SparseIndexReader {
           || entry.rows() >= SparseIndex.SIZE_LIMIT
           || entry.length() < 0
           || entry.length() >= SparseIndex.SIZE_LIMIT
-          || !Decoding.isKnown(entry.encoding())
           || !SparseIndex.isFilterLength(entry.filterLength())) {
         throw new Malformed("it describes an impossible block");
       }
