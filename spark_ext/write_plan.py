@@ -23,7 +23,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options.write import SparkWriteOptions
 from colonnade.spark_ext.table_design import TableDesign, with_columns
 from colonnade.spark_ext.types import same_values
-from colonnade.tableformat.keys.policy import merges, without_key
+from colonnade.tableformat.keys.policy import merges, require_key
 from colonnade.tableformat.keys.static_parts import stored_table
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
@@ -99,7 +99,7 @@ def plan_spark_write(
         parameters=_parameters(options, mode, where if create is None else None),
         agreed=agreed,
     )
-    _check_on_duplicate(options, job)
+    require_key(options.settings.on_duplicate, job.target.primary_key, job.target.name)
     return job if table is None or merged is None else merging_job(job, stored_table(table), merged)
 
 
@@ -251,12 +251,6 @@ def _check_primary_key(options: SparkWriteOptions, table: TableState, location: 
             f"Table {location.url} exists and has another primary key; leave out the option"
             " primaryKey."
         )
-
-
-def _check_on_duplicate(options: SparkWriteOptions, job: WriteJob) -> None:
-    """Raise InvalidInputError for an onDuplicate option that a table without a key would ignore."""
-    if options.settings.on_duplicate is not None and not job.target.primary_key:
-        raise InvalidInputError(without_key(job.target.name))
 
 
 def _parameters(

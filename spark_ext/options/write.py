@@ -10,7 +10,7 @@ from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.spark_ext.options.names import EVOLVING, WRITING
 from colonnade.spark_ext.options.stated import Stated, TableOptions
-from colonnade.tableformat.keys.policy import on_duplicate
+from colonnade.tableformat.keys.policy import parse_on_duplicate
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 
@@ -72,7 +72,7 @@ def _settings(stated: Stated) -> WriteSettings:
     if (size := stated.byte_size("targetFileSize")) is not None:
         settings = settings.model_copy(update={"target_bytes": size})
     if (chosen := stated.text("onDuplicate")) is not None:
-        settings = settings.model_copy(update={"on_duplicate": on_duplicate(chosen)})
+        settings = settings.model_copy(update={"on_duplicate": parse_on_duplicate(chosen)})
     if (ttl := stated.text("ttl")) is not None:
         lifetime_ms(ttl, "Option ttl")
         settings = settings.model_copy(update={"ttl": ttl})

@@ -89,7 +89,7 @@ def key_policy(
                 " keeps its newest value; remove the property."
             )
     return KeyPolicy(
-        on_duplicate(properties.get(ON_DUPLICATE, "error")),
+        on_duplicate(properties),
         modes,
         sequences,
         row_sequence,
@@ -127,19 +127,20 @@ def merges(table: TableState, chosen: OnDuplicate | None) -> bool:
     `chosen` replaces the property of the table. Raises InvalidInputError for a wrong property, and
     for a choice in a table without a primary key.
     """
-    if not table.primary_key:
-        if chosen is not None:
-            raise InvalidInputError(without_key(table.name))
-        return False
-    return (chosen or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))) == "merge"
+    require_key(chosen, table.primary_key, table.name)
+    return bool(table.primary_key) and on_duplicate(table.properties, chosen) == "merge"
 
 
-def without_key(table: str) -> str:
-    """Return the sentence that refuses a choice of `onDuplicate` in a table without a key."""
-    return (
-        f"Table {table!r} has no primary key, by which {ON_DUPLICATE} tells rows apart; give the"
-        f" table a primary key, or leave {ON_DUPLICATE} out."
-    )
+def require_key(chosen: OnDuplicate | None, primary_key: Sequence[int], table: str) -> None:
+    """Refuse a choice of `onDuplicate` in a table without a primary key, which would ignore it.
+
+    Raises InvalidInputError.
+    """
+    if chosen is not None and not primary_key:
+        raise InvalidInputError(
+            f"Table {table!r} has no primary key, by which {ON_DUPLICATE} tells rows apart; give"
+            f" the table a primary key, or leave {ON_DUPLICATE} out."
+        )
 
 
 def taken_key(table: TableState, key: str, other: str) -> InvalidInputError:
@@ -152,7 +153,15 @@ def taken_key(table: TableState, key: str, other: str) -> InvalidInputError:
     )
 
 
-def on_duplicate(text: str) -> OnDuplicate:
+def on_duplicate(properties: Mapping[str, str], chosen: OnDuplicate | None = None) -> OnDuplicate:
+    """Return what a plain write does with a row whose key is there.
+
+    `chosen` replaces the property of the table. Raises InvalidInputError for a wrong property.
+    """
+    return chosen or parse_on_duplicate(properties.get(ON_DUPLICATE, "error"))
+
+
+def parse_on_duplicate(text: str) -> OnDuplicate:
     """Return a value of the property or option `onDuplicate`.
 
     Raises InvalidInputError for any other text.

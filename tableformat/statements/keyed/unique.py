@@ -44,7 +44,7 @@ from colonnade.tableformat.keys.expired_rows import are_expired, stored_view
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_parts import KeyPart, WrittenKeys
 from colonnade.tableformat.keys.key_set import key_schema
-from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate, taken_key
+from colonnade.tableformat.keys.policy import on_duplicate, taken_key
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
 
@@ -101,7 +101,7 @@ def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
     """
     if not statement.inserts:
         return "error"
-    return statement.on_duplicate or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))
+    return on_duplicate(table.properties, statement.on_duplicate)
 
 
 def _comparison(
