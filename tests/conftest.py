@@ -107,7 +107,14 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session")
-def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
+def servers(request: pytest.FixtureRequest) -> None:
+    """Leave out the tests of servers in a push: to build them takes longer than all other tests."""
+    if request.config.getoption("sample") is not None:
+        pytest.skip("needs a server, which only `bash tests/run --long` and runs by hand build")
+
+
+@pytest.fixture(scope="session")
+def minio(servers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
     """An S3 server of this process."""
     server = Minio(tmp_path_factory.mktemp("minio"))
     yield server
@@ -115,7 +122,7 @@ def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
 
 
 @pytest.fixture(scope="session")
-def ceph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ceph]:
+def ceph(servers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ceph]:
     """The S3 server of Ceph. It takes many seconds to start, so only long tests use it."""
     server = Ceph(tmp_path_factory.mktemp("ceph"))
     yield server
@@ -123,7 +130,7 @@ def ceph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ceph]:
 
 
 @pytest.fixture(scope="session")
-def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeGcs]:
+def gcs(servers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeGcs]:
     """A server of this process with the API of Google Cloud Storage."""
     server = FakeGcs(tmp_path_factory.mktemp("gcs"))
     yield server
@@ -131,7 +138,7 @@ def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeGcs]:
 
 
 @pytest.fixture(scope="session")
-def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azurite]:
+def azurite(servers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azurite]:
     """A server of this process with the API of Azure Blob Storage."""
     server = Azurite(tmp_path_factory.mktemp("azurite"))
     yield server
