@@ -6,37 +6,25 @@ from collections.abc import Mapping
 
 from colonnade.spark_ext.planner.messages.base import Message, Question, Request
 from colonnade.spark_ext.planner.messages.views import NamedView
-
-
-class StreamLimits(Message):
-    """The most RowSets (`files`), stored `bytes` and `rows` of a trigger. None: no limit."""
-
-    files: int | None = None
-    bytes: int | None = None
-    rows: int | None = None
+from colonnade.tableformat.streams.admission import Limits
+from colonnade.tableformat.streams.source import StreamRules
 
 
 class AskedStream(Message):
     """What a user asks of a stream, and what it shows.
 
-    The table had the name `name` when the stream was loaded, and the columns `shown`, the JSON of a
-    `TableSchema`. Retention may remove that epoch while the stream runs.
+    The table had the name `name` when the stream was loaded. The rows have its columns at that
+    time, `shown`, the JSON of a `TableSchema`, because retention may remove that epoch while the
+    stream runs.
 
-    `start` is as in `AskedChanges`, or `latest`; None begins with the rows of the table. The other
-    fields are those of `StreamRules`, and the `limits` of the options.
+    `start` is as in `AskedChanges`, or `latest`; None begins with the rows of the table.
     """
 
     name: str
     shown: str
     start: str | None
-    changes: bool
-    updates: bool
-    ignore_deletes: bool
-    ignore_changes: bool
-    skip_changes: bool
-    fail_on_loss: bool
-    fail_on_new_columns: bool
-    limits: StreamLimits
+    rules: StreamRules
+    limits: Limits
 
 
 class LoadStream(Question):
@@ -68,7 +56,7 @@ class LatestOffset(Question):
     view: NamedView
     asked: AskedStream
     start: str | None
-    limits: StreamLimits
+    limits: Limits
     last: int | None
 
 

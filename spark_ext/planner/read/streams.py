@@ -11,8 +11,8 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.spark_ext.options.streams import StreamOptions, parse_stream_options
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.spark_ext.options.streams import parse_stream_options
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.feed import PlannedChanges
 from colonnade.spark_ext.planner.messages.streams import (
@@ -24,7 +24,6 @@ from colonnade.spark_ext.planner.messages.streams import (
     LoadStream,
     PlanStream,
     StreamBacklog,
-    StreamLimits,
 )
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.spark_ext.planner.read.feed import bound_of, bound_text
@@ -34,11 +33,10 @@ from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.feed.changes import FEED_COLUMNS
 from colonnade.tableformat.scan.other_columns import table_with_nulls
-from colonnade.tableformat.streams.admission import Limits
 from colonnade.tableformat.streams.leases import lease_name, renew_lease
 from colonnade.tableformat.streams.offsets import Offset, parse_offset
 from colonnade.tableformat.streams.pieces import joined
-from colonnade.tableformat.streams.source import StreamRules, TableStream, dropped_error
+from colonnade.tableformat.streams.source import TableStream, dropped_error
 from colonnade.tableformat.streams.start import LATEST, first_offset
 from colonnade.tableformat.table.change_plan import check_names
 
@@ -51,9 +49,10 @@ def load_stream(request: LoadStream) -> LoadedStream:
     read = parse_stream_options({**request.options, "path": request.path})
     location, head = SNAPSHOTS.newest(read.address, request.query)
     table = location.require_at(head, head)
-    own = FEED_COLUMNS if read.changes else ()
+    own = FEED_COLUMNS if read.rules.changes else ()
     if own:
         check_names(table)
+    shown = table_with_nulls(table).schema
     return LoadedStream(
         path=location.url,
         view=NamedView(
@@ -63,24 +62,14 @@ def load_stream(request: LoadStream) -> LoadedStream:
             table=table.id,
             epoch=head.epoch,
         ),
-        columns=declared_json(TableSchema(fields=(*table_with_nulls(table).schema.fields, *own))),
-        asked=_asked(read, head, table),
-    )
-
-
-def _asked(read: StreamOptions, head: Snapshot, table: TableState) -> AskedStream:
-    return AskedStream(
-        name=table.name,
-        shown=table.schema.model_dump_json(),
-        start=LATEST if read.start == LATEST else bound_text(read.start, head),
-        changes=read.changes,
-        updates=read.updates,
-        ignore_deletes=read.ignore_deletes,
-        ignore_changes=read.ignore_changes,
-        skip_changes=read.skip_changes,
-        fail_on_loss=read.fail_on_loss,
-        fail_on_new_columns=read.fail_on_new_columns,
-        limits=StreamLimits(files=read.files, bytes=read.bytes, rows=read.rows),
+        columns=declared_json(TableSchema(fields=(*shown.fields, *own))),
+        asked=AskedStream(
+            name=table.name,
+            shown=shown.model_dump_json(),
+            start=LATEST if read.start == LATEST else bound_text(read.start, head),
+            rules=read.rules,
+            limits=read.limits,
+        ),
     )
 
 
@@ -104,21 +93,12 @@ class _Stream(NamedTuple):
 def _stream(view: NamedView, asked: AskedStream) -> _Stream:
     location, head = SNAPSHOTS.newest(place_of(view))
     log = SNAPSHOTS.log(location.store)
-    rules = StreamRules(
-        asked.changes,
-        asked.updates,
-        asked.ignore_deletes,
-        asked.ignore_changes,
-        asked.skip_changes,
-        asked.fail_on_loss,
-        asked.fail_on_new_columns,
-    )
     table = head.tables.get(TableId(view.table))
     if table is None:
         raise dropped_error(asked.name)
-    schema = TableSchema.model_validate_json(asked.shown)
-    shown = table_with_nulls(replace(table, schema=schema, changed_epoch=view.epoch))
-    return _Stream(log, head, TableStream(log.reader, shown, rules))
+    columns = TableSchema.model_validate_json(asked.shown)
+    shown = replace(table, schema=columns, changed_epoch=view.epoch)
+    return _Stream(log, head, TableStream(log.reader, shown, asked.rules))
 
 
 @operation
@@ -128,8 +108,7 @@ def latest_offset(request: LatestOffset) -> FoundOffset:
     head = stream.head
     start = stream.start(request.asked, request.start)
     last = head.epoch if request.last is None else min(head.epoch, request.last)
-    asked = request.limits
-    found = stream.source.latest(head, start, Limits(asked.files, asked.bytes, asked.rows), last)
+    found = stream.source.latest(head, start, request.limits, last)
     return FoundOffset(offset=found.to_json(), newest=head.epoch)
 
 

@@ -31,6 +31,8 @@ from colonnade.spark_ext.planner.messages import (
 from colonnade.spark_ext.planner.messages.base import Message, Once, Question, Request
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.read.load import load
+from colonnade.tableformat.streams.admission import Limits
+from colonnade.tableformat.streams.source import StreamRules
 
 JAVA = Path(__file__).parents[3] / "spark_ext/java/src/colonnade/planner/messages"
 AREAS = {
@@ -67,7 +69,13 @@ def messages() -> Iterator[tuple[str, type[Message]]]:
                 yield area if area == each.__name__ else f"{area}.{each.__name__}", each
 
 
-NAMES = {**{message: name for name, message in messages()}, AgreedTime: "Views.AgreedTime"}
+PARTS = {
+    AgreedTime: "Views.AgreedTime",
+    Limits: "Streams.Limits",
+    StreamRules: "Streams.StreamRules",
+}
+"""Values of lower layers that are parts of messages."""
+NAMES = {**{message: name for name, message in messages()}, **PARTS}
 REPLIES = {op.request: op.reply for op in OPS.values()}
 
 
@@ -148,7 +156,13 @@ def qualified(text: str, area: str) -> str:
 def test_each_message_is_a_record_of_the_same_fields() -> None:
     python = {name: expected(message) for name, message in messages()}
     java = dict(records())
-    assert java.pop("Views.AgreedTime") == ("", ("long earliestMs", "long presentMs"))
+    for part, name in PARTS.items():
+        python[name] = (
+            "",
+            tuple(
+                f"{java_type(hint)} {camel(each)}" for each, hint in get_type_hints(part).items()
+            ),
+        )
     assert java.keys() == python.keys()
     for name, record in python.items():
         assert java[name] == record, name

@@ -10,13 +10,16 @@ public final class Streams {
   private Streams() {}
 
   /** The most RowSets ({@code files}), stored {@code bytes} and {@code rows} of a trigger. */
-  public record StreamLimits(Long files, Long bytes, Long rows) {}
+  public record Limits(Long files, Long bytes, Long rows) {}
+
+  /** What a stream shows, and what stops it. */
+  public record StreamRules(
+      boolean changes, boolean updates, boolean ignoreDeletes, boolean ignoreChanges,
+      boolean skipChanges, boolean failOnLoss, boolean failOnNewColumns) {}
 
   /** What a user asks of a stream, and the {@code name} and columns ({@code shown}) of its table. */
   public record AskedStream(
-      String name, String shown, @Nullable String start, boolean changes, boolean updates,
-      boolean ignoreDeletes, boolean ignoreChanges, boolean skipChanges, boolean failOnLoss,
-      boolean failOnNewColumns, StreamLimits limits) {}
+      String name, String shown, @Nullable String start, StreamRules rules, Limits limits) {}
 
   /** Describe the stream of the table at {@code path} that {@code options} ask for. */
   public record LoadStream(String path, Map<String, String> options, Long query)
@@ -28,7 +31,7 @@ public final class Streams {
 
   /** Say where a trigger ends that begins at {@code start}; null: the stream begins. */
   public record LatestOffset(
-      Views.NamedView view, AskedStream asked, @Nullable String start, StreamLimits limits,
+      Views.NamedView view, AskedStream asked, @Nullable String start, Limits limits,
       Long last)
       implements Question<FoundOffset> {}
 

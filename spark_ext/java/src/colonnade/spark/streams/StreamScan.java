@@ -18,7 +18,7 @@ record StreamScan(LoadedStream loaded, StructType columns) implements Scan {
 
   @Override
   public String description() {
-    String what = loaded.asked().changes() ? "stream of the changes of " : "stream of ";
+    String what = loaded.asked().rules().changes() ? "stream of the changes of " : "stream of ";
     return what + loaded.asked().name() + ", columns " + columns.simpleString();
   }
 

@@ -8,7 +8,7 @@ import colonnade.planner.messages.Streams.LatestOffset;
 import colonnade.planner.messages.Streams.LoadedStream;
 import colonnade.planner.messages.Streams.PlanStream;
 import colonnade.planner.messages.Streams.StreamBacklog;
-import colonnade.planner.messages.Streams.StreamLimits;
+import colonnade.planner.messages.Streams.Limits;
 import colonnade.read.feed.ChangesReaderFactory;
 import colonnade.read.feed.ChangesTask;
 import java.util.ArrayList;
@@ -79,7 +79,7 @@ final class TableStream
 
   @Override
   public ReadLimit getDefaultReadLimit() {
-    StreamLimits limits = loaded.asked().limits();
+    Limits limits = loaded.asked().limits();
     List<ReadLimit> all = new ArrayList<>();
     if (limits.files() != null) {
       all.add(ReadLimit.maxFiles((int) Math.min(limits.files(), Integer.MAX_VALUE)));
@@ -93,7 +93,7 @@ final class TableStream
     return ReadLimit.compositeLimit(all.toArray(ReadLimit[]::new));
   }
 
-  private static StreamLimits limits(ReadLimit limit) {
+  private static Limits limits(ReadLimit limit) {
     Long files = null;
     Long bytes = null;
     Long rows = null;
@@ -108,7 +108,7 @@ final class TableStream
         rows = most.maxRows();
       }
     }
-    return new StreamLimits(files, bytes, rows);
+    return new Limits(files, bytes, rows);
   }
 
   /**
