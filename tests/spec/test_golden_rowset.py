@@ -139,11 +139,13 @@ def test_an_earlier_rowset_is_read(folder: str, place: str) -> None:
     assert identical(pa.concat_batches([batch for _, batch in found]), golden_rows())
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_the_rowsets_hold_every_encoding(folder: str) -> None:
-    segments = ColumnSegments(golden_store(folder), "", as_written(entry_of(folder, "directory")))
-    opened = segments.open([column_of(field) for field in SCHEMA.fields])
-    found = {entry.encoding for each in opened if each for entry in each.index.entries}
+def test_some_rowset_holds_each_encoding() -> None:
+    found = set()
+    for folder in FOLDERS:
+        entry = as_written(entry_of(folder, "directory"))
+        segments = ColumnSegments(golden_store(folder), "", entry)
+        for each in segments.open([column_of(field) for field in SCHEMA.fields]):
+            found |= {block.encoding for block in each.index.entries} if each else set()
     assert found == set(ENCODINGS)
 
 
