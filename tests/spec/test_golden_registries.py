@@ -108,7 +108,7 @@ def make() -> None:
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_a_page_says_what_the_registries_say(page: Path) -> None:
     text = page.read_text("utf-8")
-    assert text == fill(text)
+    assert text == fill(text), "make it anew by python -m tests.spec.make_golden registries"
 
 
 def test_every_registry_has_a_table_on_a_page() -> None:
