@@ -30,6 +30,9 @@ AlsoChange: TypeAlias = Literal["expired", "fills", "statics"]
 row; a value that a backfill computed; other static values."""
 
 
+_OWN_NAMES = frozenset(each.name for each in FEED_COLUMNS)
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeQuery:
     """Which changes a user asks for, as `ArrowTable.changes` describes its arguments."""
@@ -100,8 +103,11 @@ def stated_changes(
     for name, value in (("net", asked.net), ("follow", asked.follow)):
         if not isinstance(value, bool):
             raise InvalidInputError(f"Changes take True or False for {name}, not {value!r}.")
-    if asked.follow and asked.end is not None:
-        raise InvalidInputError("A feed that follows its table has no end; leave `end` out.")
+    if asked.follow and (asked.end is not None or asked.allow_future):
+        raise InvalidInputError(
+            "A feed that follows its table begins with the next epoch or an earlier one, and has no"
+            " end; leave `end` and `allow_future` out."
+        )
     span = None
     if asked.start is not None:
         span = epoch_range(
@@ -111,10 +117,16 @@ def stated_changes(
             asked.start,
             asked.end,
             inclusive=asked.inclusive,
-            allow_future=asked.allow_future or asked.follow,
+            allow_future=asked.allow_future,
+            follow=asked.follow,
         )
-    end = last_epoch(log, head, asked.end, asked.inclusive) if span is None else span.last
-    last = log.reader.read_at(max(end, table.created_epoch), head=head)
+        end = span.last
+    else:
+        end = last_epoch(
+            log, head, table, asked.end, asked.inclusive, allow_future=asked.allow_future
+        )
+    end = min(max(end, table.created_epoch), head.epoch)
+    last = log.reader.read_at(end, head=head)
     then = last
     if asked.schema_epoch is not None:
         then = log.reader.read_at(epoch_number(asked.schema_epoch), head=head)
@@ -149,6 +161,12 @@ def plan_changes(log: Log, head: Snapshot, table: TableState, asked: ChangeQuery
     also = _also(asked.also)
     columns = shown.schema
     if asked.columns is not None:
+        for name in asked.columns:
+            if name in _OWN_NAMES:
+                raise InvalidInputError(
+                    f"Column {name!r} comes with each change; name columns of table {shown.name!r}"
+                    " only."
+                )
         columns = asked_columns(columns, asked.columns)
     feed = Feed(
         log.reader,
@@ -193,9 +211,8 @@ def _also(given: Collection[AlsoChange] | AlsoChange) -> frozenset[str]:
 
 def check_names(table: TableState) -> None:
     """Raise InvalidInputError for a table with a column that is named like one of a feed."""
-    own = {each.name for each in FEED_COLUMNS}
     for field in table.schema.fields:
-        if field.name.casefold() in own:
+        if field.name.casefold() in _OWN_NAMES:
             raise InvalidInputError(
                 f"Table {table.name!r} has a column {field.name!r}, which is the name of a column"
                 " of the change feed; rename it, and read the changes by `schema_epoch`."

@@ -355,7 +355,7 @@ class ArrowTable(TableReads):
         is in UTC without an offset. A start of 0 is the epoch that created the table. Without an
         `end`, the range goes on to the newest epoch; with `follow`, it then waits for later ones.
         `inclusive` says which bounds belong to the range. With `allow_future`, it may reach beyond
-        the newest epoch, and ends there.
+        the newest epoch, and ends there; a range that waits may begin with the next epoch.
 
         The result has `columns` of the table (None: all), and the columns that `Changes` lists.
         `where` is a condition on any of these columns. Without a `start`, it has to say with which
@@ -367,7 +367,8 @@ class ArrowTable(TableReads):
         inserted, deleted or updated at most once. With `net`, the range counts as one change: a row
         that was inserted and deleted within it is left out, and a row that was updated twice is one
         update. Rows are followed through updates and compactions. In a table with a primary key,
-        rows with one key are one row.
+        rows with one key are one row. With `follow`, the epochs that one look finds count as one
+        change.
 
         Rows that have expired are left out, as in a scan: those that have expired by now without an
         `end`, and else by the time of the end. Values that a backfill computed are no change, and
@@ -377,8 +378,8 @@ class ArrowTable(TableReads):
 
         Reads what the epochs have touched, whatever the size of the table. Raises InvalidInputError
         without a start, for bounds that leave no epoch, and for a column that has the name of one
-        of the feed's. Raises NotFoundError for an epoch that does not exist or was removed, and for
-        an unknown column.
+        of the feed's. Raises NotFoundError for an epoch that does not exist or was removed, for a
+        time of the future, and for an unknown column.
         """
         return feed.table_changes(
             self._log,

@@ -44,36 +44,34 @@ def epoch_range(
     *,
     inclusive: Inclusive = "both",
     allow_future: bool = False,
+    follow: bool = False,
 ) -> EpochRange:
     """Return the epochs that two bounds mean. Without an `end`, the last one is the newest epoch.
 
     A time as the start means the first epoch at or after it, and as the end the last one at or
     before it. A start of 0 means the epoch that created the table. A bound that is not `inclusive`
     does not belong to the range. With `allow_future`, a range may reach beyond the newest epoch,
-    and ends there.
+    and ends there. With `follow`, it may begin with the epoch after the newest one.
 
     Raises InvalidInputError for bounds that leave no epoch, and for an invalid bound. Raises
-    NotFoundError for an epoch of the future, for one before the table was created, and for one
-    whose changes retention has removed.
+    NotFoundError for an epoch or a time of the future, for an epoch before the table was created,
+    and for one whose changes retention has removed.
     """
     if inclusive not in get_args(Inclusive):
         known = ", ".join(map(repr, get_args(Inclusive)))
         raise InvalidInputError(f"inclusive must be one of {known}, not {inclusive!r}.")
     name = f"table {table.name!r}"
-    first = _epoch(log, head, start, inclusive in ("both", "start"), is_start=True)
-    last = head.epoch
-    if end is not None:
-        last = _epoch(log, head, end, inclusive in ("both", "end"), is_start=False)
-    if not allow_future and max(first, last) > head.epoch:
-        raise NotFoundError(
-            f"Epoch {max(first, last)} of {name} does not exist yet; the newest epoch is"
-            f" {head.epoch}. With allow_future, a range may reach beyond it."
-        )
-    if last < first and first <= head.epoch:
+    included = inclusive in ("both", "start")
+    first = _epoch(log, head, start, included, is_start=True, allow_future=allow_future)
+    last = last_epoch(log, head, table, end, inclusive, allow_future=allow_future)
+    # The bound itself may be the newest epoch, and the first epoch after it.
+    if end is not None and last < first <= head.epoch + (not included):
         raise InvalidInputError(
             f"The changes of {name} from {start!r} to {end!r} have no epoch: the first would be"
             f" {first}, and the last {last}. Choose a later end."
         )
+    if not allow_future:
+        _check_there(head, table, first - follow)
     if first == 0:
         first = table.created_epoch
     if first < table.created_epoch:
@@ -85,6 +83,36 @@ def epoch_range(
     return EpochRange(first, min(last, head.epoch))
 
 
+def last_epoch(
+    log: Log,
+    head: Snapshot,
+    table: TableState,
+    end: Bound | None,
+    inclusive: Inclusive,
+    *,
+    allow_future: bool,
+) -> int:
+    """Return the last epoch that the end of a range means: without an end, the newest one.
+
+    It may be later than the newest one with `allow_future`. Raises as `epoch_range` for its end.
+    """
+    if end is None:
+        return head.epoch
+    included = inclusive in ("both", "end")
+    last = _epoch(log, head, end, included, is_start=False, allow_future=allow_future)
+    if not allow_future:
+        _check_there(head, table, last)
+    return last
+
+
+def _check_there(head: Snapshot, table: TableState, epoch: int) -> None:
+    if epoch > head.epoch:
+        raise NotFoundError(
+            f"Epoch {epoch} of table {table.name!r} does not exist yet; the newest epoch is"
+            f" {head.epoch}."
+        )
+
+
 def _check_kept(head: Snapshot, table: TableState, first: int) -> None:
     if first <= head.floor:
         raise NotFoundError(
@@ -93,7 +121,9 @@ def _check_kept(head: Snapshot, table: TableState, first: int) -> None:
         )
 
 
-def _epoch(log: Log, head: Snapshot, bound: Bound, included: bool, *, is_start: bool) -> int:
+def _epoch(
+    log: Log, head: Snapshot, bound: Bound, included: bool, *, is_start: bool, allow_future: bool
+) -> int:
     """Return the first or the last epoch of a range by one of its bounds."""
     if isinstance(bound, str) and bound in head.tags:
         bound = head.tags[bound]
@@ -108,6 +138,11 @@ def _epoch(log: Log, head: Snapshot, bound: Bound, included: bool, *, is_start: 
         if isinstance(bound, str) and not bound[:1].isdigit():
             tagged_epoch(head, bound)  # refuses it and names the tags
         raise
+    if not allow_future and limit > log.reader.query_ms(head):
+        raise NotFoundError(
+            f"The time {bound} is in the future, and the newest epoch is {head.epoch}; choose an"
+            " earlier time."
+        )
     # A start that is included begins after all epochs before its time.
     limit -= is_start == included
     try:
@@ -117,13 +152,6 @@ def _epoch(log: Log, head: Snapshot, bound: Bound, included: bool, *, is_start: 
             raise
         return 0
     return last + is_start
-
-
-def last_epoch(log: Log, head: Snapshot, end: Bound | None, inclusive: Inclusive) -> int:
-    """Return the last epoch of a range without a start. Raises as `epoch_range` for its end."""
-    if end is None:
-        return head.epoch
-    return min(head.epoch, _epoch(log, head, end, inclusive in ("both", "end"), is_start=False))
 
 
 def allowed_epochs(
