@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from colonnade.spark_ext.planner.messages.base import Message, Question, Request
 from colonnade.spark_ext.planner.messages.views import NamedView
 from colonnade.tableformat.streams.admission import Limits
+from colonnade.tableformat.streams.backlog import Backlog
 from colonnade.tableformat.streams.source import StreamRules
 
 
@@ -89,8 +90,7 @@ class StreamBacklog(Question):
     offset: str
 
 
-class Backlog(Message):
-    """How far a stream is behind: `epochs`, and `seconds` from the first of them to the last."""
+class FoundBacklog(Message):
+    """How far a stream is behind."""
 
-    epochs: int
-    seconds: int
+    backlog: Backlog

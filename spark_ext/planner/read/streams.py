@@ -6,7 +6,6 @@ import logging
 from dataclasses import replace
 from typing import NamedTuple
 
-from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
@@ -17,7 +16,7 @@ from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.feed import PlannedChanges
 from colonnade.spark_ext.planner.messages.streams import (
     AskedStream,
-    Backlog,
+    FoundBacklog,
     FoundOffset,
     LatestOffset,
     LoadedStream,
@@ -33,6 +32,7 @@ from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.feed.changes import FEED_COLUMNS
 from colonnade.tableformat.scan.other_columns import table_with_nulls
+from colonnade.tableformat.streams.backlog import Backlog, backlog
 from colonnade.tableformat.streams.leases import lease_name, renew_lease
 from colonnade.tableformat.streams.offsets import Offset, parse_offset
 from colonnade.tableformat.streams.pieces import joined
@@ -140,13 +140,12 @@ def _keep(stream: _Stream, name: str, start: Offset) -> None:
 
 
 @operation
-def stream_backlog(request: StreamBacklog) -> Backlog:
+def stream_backlog(request: StreamBacklog) -> FoundBacklog:
     """Raise InvalidInputError for an offset that cannot be read."""
     location, head = SNAPSHOTS.newest(place_of(request.view))
     offset = parse_offset(request.offset)
     table = head.tables.get(TableId(request.view.table))
-    epochs = 0 if table is None else max(0, table.changed_epoch + 1 - offset.epoch)
-    # Retention may have freed the slot of the next epoch.
-    epoch = read_slot(location.store, max(offset.epoch, head.floor)) if epochs else None
-    seconds = 0 if epoch is None else (head.time_ms - epoch.time_ms) // 1000
-    return Backlog(epochs=epochs, seconds=seconds)
+    if table is None:  # The next batch says so.
+        return FoundBacklog(backlog=Backlog())
+    reader = SNAPSHOTS.log(location.store).reader
+    return FoundBacklog(backlog=backlog(reader, head, table, offset))

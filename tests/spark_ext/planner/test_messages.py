@@ -32,6 +32,7 @@ from colonnade.spark_ext.planner.messages.base import Message, Once, Question, R
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.tableformat.streams.admission import Limits
+from colonnade.tableformat.streams.backlog import Backlog
 from colonnade.tableformat.streams.source import StreamRules
 
 JAVA = Path(__file__).parents[3] / "spark_ext/java/src/colonnade/planner/messages"
@@ -71,6 +72,7 @@ def messages() -> Iterator[tuple[str, type[Message]]]:
 
 PARTS = {
     AgreedTime: "Views.AgreedTime",
+    Backlog: "Streams.Backlog",
     Limits: "Streams.Limits",
     StreamRules: "Streams.StreamRules",
 }

@@ -285,6 +285,9 @@ def test_the_progress_of_a_query_says_how_far_it_is_behind(stream: Stream) -> No
     assert behind == sorted(behind, reverse=True)
     assert behind[-1] == 0
     assert all(int(metrics["secondsBehind"]) >= 0 for _, metrics, _ in found)
+    stored = sorted((int(metrics["bytesBehind"]) for _, metrics, _ in found), reverse=True)
+    assert stored == [int(metrics["bytesBehind"]) for _, metrics, _ in found]
+    assert stored[0] == 2 * stored[1] > stored[2] == 0
 
 
 def test_a_stream_reads_each_type_as_a_query_does(spark_shell: SparkShell, tmp_path: Path) -> None:

@@ -45,8 +45,11 @@ public final class Streams {
       implements Request<Feed.PlannedChanges> {}
 
   /** Say how far the newest epoch is ahead of an {@code offset}. */
-  public record StreamBacklog(Views.NamedView view, String offset) implements Question<Backlog> {}
+  public record StreamBacklog(Views.NamedView view, String offset) implements Question<FoundBacklog> {}
 
   /** How far a stream is behind. */
-  public record Backlog(long epochs, long seconds) {}
+  public record FoundBacklog(Backlog backlog) {}
+
+  /** What a stream has not read: epochs, stored bytes, and the seconds that they cover. */
+  public record Backlog(long epochs, long bytes, long seconds) {}
 }

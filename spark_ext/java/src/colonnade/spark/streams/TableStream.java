@@ -160,9 +160,11 @@ final class TableStream
     if (consumed.isEmpty()) {
       return Map.of();
     }
-    Backlog found = Planner.call(new StreamBacklog(loaded.view(), consumed.get().json()));
+    Backlog found =
+        Planner.call(new StreamBacklog(loaded.view(), consumed.get().json())).backlog();
     return Map.of(
         "epochsBehind", Long.toString(found.epochs()),
+        "bytesBehind", Long.toString(found.bytes()),
         "secondsBehind", Long.toString(found.seconds()));
   }
 
