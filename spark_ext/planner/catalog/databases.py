@@ -43,7 +43,7 @@ from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.location import Location, locate, locate_existing
 from colonnade.tableformat.table.alteration.commit import commit_alterations
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.design.new_table import check_table_name
+from colonnade.tableformat.table.design.new_table import check_table_name, is_internal
 from colonnade.tableformat.table.table import ArrowTable
 
 
@@ -173,7 +173,7 @@ def _is_database(address: StoreAddress) -> bool:
 
     A damaged database is listed, so that users can see and drop it.
     """
-    if os.path.basename(address.url).startswith("_"):
+    if is_internal(os.path.basename(address.url)):
         return False
     try:
         location = locate(address)

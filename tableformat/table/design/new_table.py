@@ -127,12 +127,20 @@ def with_identity(schema: TableSchema, given: Mapping[str, IdentityColumn]) -> T
 def check_table_name(name: str) -> str:
     """Return a table name, or raise InvalidInputError if no path could end with it."""
     fits = isinstance(name, str) and 1 <= len(name) <= 255 and name.isprintable()
-    if not fits or name.startswith("_") or name in (".", "..") or set(name) & set("/\\"):
+    if not fits or is_internal(name) or name in (".", "..") or set(name) & set("/\\"):
         raise InvalidInputError(
             f"Table name {name!r} must have 1 to 255 printable characters, no slash, not be"
-            " '.' or '..', and not begin with an underscore."
+            " '.' or '..', and not begin with a single underscore."
         )
     return name
+
+
+def is_internal(name: str) -> bool:
+    """Whether a folder of this name is one of Colonnade's own, such as `_manifest`.
+
+    Two underscores begin names of other programs, such as Spark's state of an `AUTO CDC`.
+    """
+    return name.startswith("_") and not name.startswith("__")
 
 
 def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortField, ...]:

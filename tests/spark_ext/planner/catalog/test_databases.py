@@ -225,11 +225,13 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
 def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:
     warehouse = str(tmp_path / "w")
     assert databases.list_databases({"warehouse": warehouse}) == {"names": []}
-    for name in ("b", "a"):
+    for name in ("b", "a", "__c"):
         databases.create_database({"path": f"{warehouse}/{name}"})
     create(f"{warehouse}/lone")
     (tmp_path / "w" / "folder").mkdir()
-    assert databases.list_databases({"warehouse": warehouse}) == {"names": ["a", "b"]}
+    (tmp_path / "w" / "a").rename(tmp_path / "w" / "_moved-a")
+    databases.create_database({"path": f"{warehouse}/a"})
+    assert databases.list_databases({"warehouse": warehouse}) == {"names": ["__c", "a", "b"]}
     assert databases.database_exists({"path": f"{warehouse}/lone"}) == {"yes": False}
     assert databases.table_exists({"path": f"{warehouse}/lone"}) == {"yes": True}
     for path in ("a", "a/t", "lone/t", "nothing"):
@@ -238,7 +240,7 @@ def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:
     assert databases.drop_database({"path": f"{warehouse}/a", "cascade": False}) == {"yes": False}
     assert databases.drop_database({"path": f"{warehouse}/a", "cascade": True}) == {"yes": True}
     assert databases.drop_table({"path": f"{warehouse}/a/t"}) == {"yes": False}
-    assert databases.list_databases({"warehouse": warehouse}) == {"names": ["b"]}
+    assert databases.list_databases({"warehouse": warehouse}) == {"names": ["__c", "b"]}
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

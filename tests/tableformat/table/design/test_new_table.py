@@ -75,7 +75,7 @@ def test_an_impossible_sort_key_is_refused_by_its_column(
         new_table("t", SCHEMA, sort_key=key)
 
 
-@pytest.mark.parametrize("name", ["t", "Ä b.c", "x" * 255, "..."])
+@pytest.mark.parametrize("name", ["t", "Ä b.c", "x" * 255, "...", "__t"])
 def test_a_name_that_can_end_a_path_is_accepted(name: str) -> None:
     assert check_table_name(name) == name
 
