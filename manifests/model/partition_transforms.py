@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from types import MappingProxyType
 
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.schema import INTEGERS, SchemaField
 from colonnade.manifests.model.statistics import BINARY, REAL, TEXT, bound_prefix
 
 _START = date(1970, 1, 1)
@@ -20,7 +20,6 @@ _MOST_DAYS = 700_000
 """More days around 1970 than this are not all dates of Python."""
 
 _TIMESTAMPS = ("timestamp", "timestamp_ntz")
-_WHOLE = ("byte", "short", "int", "long")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +61,13 @@ def _is_plain(column: SchemaField) -> bool:
 
 def _is_hashed(column: SchemaField) -> bool:
     name = str(column.type)
-    whole = name in _WHOLE or name.startswith(("decimal", "time("))
+    whole = name in INTEGERS or name.startswith(("decimal", "time("))
     return whole or _is_time(column) or _is_text(column)
 
 
 def _is_truncated(column: SchemaField) -> bool:
     name = str(column.type)
-    return name in _WHOLE or name.startswith("decimal") or _is_text(column)
+    return name in INTEGERS or name.startswith("decimal") or _is_text(column)
 
 
 def _is_text(column: SchemaField) -> bool:

@@ -24,9 +24,13 @@ from colonnade.manifests.model.type_words import PYTHON_TYPES, stated_type
 from colonnade.manifests.once import once
 from colonnade.manifests.public import public
 
+INTEGERS = ("byte", "short", "int", "long")
+"""The types of integers, the narrowest first."""
+
 _PLAIN = frozenset(
     (
-        *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary"),
+        *INTEGERS,
+        *("boolean", "float", "double", "string", "binary"),
         *("date", "timestamp", "timestamp_ntz", "variant", "void"),
     )
 )

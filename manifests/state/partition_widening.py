@@ -8,9 +8,7 @@ from __future__ import annotations
 from colonnade.manifests.model.columns.void import VOID
 from colonnade.manifests.model.columns.widening import keeps_bounds, text_length
 from colonnade.manifests.model.partition_transforms import TRANSFORMS
-from colonnade.manifests.model.schema import decimal_digits
-
-_WHOLE = ("byte", "short", "int", "long")
+from colonnade.manifests.model.schema import INTEGERS, decimal_digits
 
 
 def keeps_partitions(transform: str, old: str, new: str) -> bool:
@@ -24,8 +22,8 @@ def keeps_partitions(transform: str, old: str, new: str) -> bool:
         return keeps_bounds(old, new) and new != "double"
     if old == "date":
         return TRANSFORMS[transform].of_days
-    if old in _WHOLE:
-        return new in _WHOLE  # a decimal is hashed in another form
+    if old in INTEGERS:
+        return new in INTEGERS  # a decimal is hashed in another form
     if decimal_digits(old) is not None:
         return keeps_bounds(old, new)
     return text_length(old) is not None
@@ -33,8 +31,8 @@ def keeps_partitions(transform: str, old: str, new: str) -> bool:
 
 def partitioned_types(transform: str, old: str) -> str:
     """Return the wider types of a column that keep its partitions, for messages; may be empty."""
-    if old in _WHOLE:
-        wider = [*_WHOLE[_WHOLE.index(old) + 1 :]]
+    if old in INTEGERS:
+        wider = [*INTEGERS[INTEGERS.index(old) + 1 :]]
         return ", ".join([*wider, *(["a decimal of scale 0"] if transform == "identity" else [])])
     if old == "date":
         return "timestamp_ntz" if keeps_partitions(transform, old, "timestamp_ntz") else ""

@@ -14,11 +14,16 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.generated import expression_of, generated_fields, sources_of
-from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, type_text
+from colonnade.manifests.model.schema import (
+    INTEGERS,
+    Generation,
+    SchemaField,
+    TableSchema,
+    type_text,
+)
 from colonnade.tableformat.predicate.bind import bind_value
 from colonnade.tableformat.predicate.sql import parse_value
 from colonnade.tableformat.predicate.values.row_value import RowValue
-from colonnade.tableformat.predicate.values.types import WHOLE
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.value_checks import check_values
@@ -130,8 +135,8 @@ def _bind(table: str, field: SchemaField, schema: TableSchema) -> BoundGeneratio
 def _holds(field: SchemaField, kind: str) -> bool:
     if not isinstance(field.type, str):
         return False
-    if kind in WHOLE and field.type in WHOLE:
-        return WHOLE.index(kind) <= WHOLE.index(field.type)
+    if kind in INTEGERS and field.type in INTEGERS:
+        return INTEGERS.index(kind) <= INTEGERS.index(field.type)
     texts = ("string", "char(", "varchar(")
     both_text = field.type.startswith(texts) and kind.startswith(texts)
     return field.type == kind or (both_text and " collate " not in field.type + kind)

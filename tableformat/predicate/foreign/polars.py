@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import INTEGERS, TableSchema
 from colonnade.tableformat.predicate.bind import resolve
 from colonnade.tableformat.predicate.expressions import (
     FALSE,
@@ -49,7 +49,6 @@ _ENDS = {
     "Right": (Operator.GREATER, Operator.LESS_EQUAL),
     "None": (Operator.GREATER, Operator.LESS),
 }
-_INTEGERS = ("byte", "short", "int", "long")
 _NAN = make_literal(float("nan"))
 
 Json = Any
@@ -151,10 +150,10 @@ def _keeps_values(type_name: str, wanted: Json) -> bool:
         case {"Datetime": [_, None]}:
             return type_name == "date"
         case "Float64":
-            return type_name in (*_INTEGERS, "float")
+            return type_name in (*INTEGERS, "float")
         case "Int16" | "Int32" | "Int64":
-            widest = _INTEGERS.index({"Int16": "short", "Int32": "int", "Int64": "long"}[wanted])
-            return type_name in _INTEGERS[: widest + 1]
+            widest = INTEGERS.index({"Int16": "short", "Int32": "int", "Int64": "long"}[wanted])
+            return type_name in INTEGERS[: widest + 1]
     return False
 
 

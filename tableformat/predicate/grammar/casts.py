@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 import numpy as np
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import decimal_digits
+from colonnade.manifests.model.schema import INTEGERS, decimal_digits
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.storage import domain_of, parse_local_timestamp
 from colonnade.tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
@@ -141,7 +141,7 @@ def _to_time(literal: Literal, _: str) -> Literal | None:
 
 
 _CASTS: dict[str, Callable[[Literal, str], Literal | None]] = {
-    **dict.fromkeys(("byte", "short", "int", "long"), _to_integer),
+    **dict.fromkeys(INTEGERS, _to_integer),
     **dict.fromkeys(("float", "double"), _to_double),
     **dict.fromkeys(("timestamp", "timestamp_ntz"), _to_instant),
     "decimal": _to_decimal,

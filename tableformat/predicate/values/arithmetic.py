@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.schema import INTEGERS
 from colonnade.tableformat.predicate.values.casts import cast
 from colonnade.tableformat.predicate.values.decimal_arrays import (
     SAFE_DIGITS,
@@ -35,7 +36,6 @@ from colonnade.tableformat.predicate.values.row_value import (
 from colonnade.tableformat.predicate.values.types import (
     FLOATS,
     MOST_DIGITS,
-    WHOLE,
     decimal_type,
     digits_of,
     is_decimal,
@@ -172,7 +172,7 @@ def _of_decimals(operator: str, left: RowValue, right: RowValue) -> RowValue:
 
 
 def _exactly(value: RowValue) -> RowValue:
-    return cast(value, "long") if value.text in WHOLE else value
+    return cast(value, "long") if value.text in INTEGERS else value
 
 
 def _decimal_result(operator: str, one: tuple[int, int], other: tuple[int, int]) -> str:
@@ -257,4 +257,4 @@ def _signed(name: str, value: RowValue, function: Callable[..., pa.Array]) -> Ro
             return decimals_of(numbers, valid_mask(array), *digits_of(value.text))
         return exact(function, array).cast(target)
 
-    return computed(value.text, (value,), apply, may_fail=value.text in WHOLE)
+    return computed(value.text, (value,), apply, may_fail=value.text in INTEGERS)

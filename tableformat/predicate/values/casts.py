@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.void import VOID
+from colonnade.manifests.model.schema import INTEGERS
 from colonnade.tableformat.predicate.grammar.casts import cast_literal
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.values.decimal_arrays import (
@@ -36,7 +37,6 @@ from colonnade.tableformat.predicate.values.row_value import (
 from colonnade.tableformat.predicate.values.types import (
     FLOATS,
     TIMES,
-    WHOLE,
     digits_of,
     is_decimal,
     is_interval,
@@ -83,9 +83,9 @@ def _same_interval(value: RowValue, target: str) -> RowValue:
 
 
 def _may_fail(found: str, target: str) -> bool:
-    if found in WHOLE and target in WHOLE:
-        return WHOLE.index(target) < WHOLE.index(found)
-    return not (found in (*WHOLE, "boolean") and target in (*FLOATS, "string"))
+    if found in INTEGERS and target in INTEGERS:
+        return INTEGERS.index(target) < INTEGERS.index(found)
+    return not (found in (*INTEGERS, "boolean") and target in (*FLOATS, "string"))
 
 
 def _cast(found: str, target: str, zone: str) -> Apply | None:
@@ -125,7 +125,7 @@ def _to_number(found: str, target: str) -> Apply | None:
         return lambda array: exact(
             pa.array, truncated(integers_of(array), 10**own), kind, mask=~valid_mask(array)
         )
-    if found in FLOATS and target in WHOLE:
+    if found in FLOATS and target in INTEGERS:
         return lambda array: _truncated(array, target)
     if target in FLOATS:
         return lambda array: array.cast(kind, safe=False)
@@ -187,7 +187,7 @@ def _of_scalars(array: pa.Array, kind: pa.DataType, function: Callable[[Any], An
 
 
 def _to_text(found: str, zone: str) -> Apply | None:
-    if found in WHOLE:
+    if found in INTEGERS:
         return lambda array: array.cast(pa.string())
     if is_decimal(found):
         return lambda array: mapped(array, pa.string(), lambda each: f"{each:f}")

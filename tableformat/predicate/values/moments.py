@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import INTEGERS
 from colonnade.tableformat.predicate.times import DAY_US
 from colonnade.tableformat.predicate.values.casts import cast
 from colonnade.tableformat.predicate.values.row_value import (
@@ -21,7 +22,6 @@ from colonnade.tableformat.predicate.values.row_value import (
 )
 from colonnade.tableformat.predicate.values.types import (
     TIMES,
-    WHOLE,
     counts_months,
     is_interval,
 )
@@ -91,7 +91,7 @@ def last_day(value: RowValue) -> RowValue:
 def date_plus(name: str, values: Sequence[RowValue]) -> RowValue:
     """Return a date some days later, or earlier for `date_sub`; `add_months` counts months."""
     date, count = values
-    if date.text != "date" or count.text not in WHOLE[:3]:
+    if date.text != "date" or count.text not in INTEGERS[:3]:
         raise unsupported(f"{name} of {date.text} and {count.text}")
     months = name == "add_months"
     sign = -1 if name == "date_sub" else 1
@@ -154,7 +154,7 @@ def sum_of_times(operator: str, left: RowValue, right: RowValue, time_zone: str)
     if operator == "+" and is_interval(left.text) and not is_interval(right.text):
         left, right = right, left
     refused = unsupported(f"{operator} on {left.text} and {right.text}")
-    if left.text == "date" and right.text in WHOLE[:3] and operator in "+-":
+    if left.text == "date" and right.text in INTEGERS[:3] and operator in "+-":
         return date_plus("date_add" if operator == "+" else "date_sub", (left, right))
     if operator == "-" and left.text == right.text == "date":
         return computed("interval day", (left, right), _as_days, may_fail=True)

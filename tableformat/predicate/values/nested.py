@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import ArrayType, StructType, type_text
+from colonnade.manifests.model.schema import INTEGERS, ArrayType, StructType, type_text
 from colonnade.tableformat.predicate.expressions import Operator
 from colonnade.tableformat.predicate.values.casts import cast
 from colonnade.tableformat.predicate.values.compared import compared
@@ -16,7 +16,6 @@ from colonnade.tableformat.predicate.values.row_value import (
     unsupported,
     valid_mask,
 )
-from colonnade.tableformat.predicate.values.types import WHOLE
 from colonnade.tableformat.types.compute import pc
 
 
@@ -51,7 +50,7 @@ def element(value: RowValue, index: RowValue, *, from_one: bool) -> RowValue:
     The value fails for a list that has no such element.
     """
     kind = _elements("element_at" if from_one else "[ ]", value).element.type
-    if index.text not in WHOLE[:3]:
+    if index.text not in INTEGERS[:3]:
         raise unsupported(f"an element of a list at {index.text}")
 
     def apply(lists: pa.Array, numbers: pa.Array) -> pa.Array:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
+from colonnade.manifests.model.schema import INTEGERS
 from colonnade.tableformat.predicate.like import parse_like
 from colonnade.tableformat.predicate.values.casts import cast
 from colonnade.tableformat.predicate.values.row_value import (
@@ -15,7 +16,6 @@ from colonnade.tableformat.predicate.values.row_value import (
     mapped,
     unsupported,
 )
-from colonnade.tableformat.predicate.values.types import WHOLE
 from colonnade.tableformat.types.compute import pc
 
 _TO_END = 2**31 - 1
@@ -70,7 +70,7 @@ def length(value: RowValue) -> RowValue:
 
 def concatenated(values: Sequence[RowValue]) -> RowValue:
     """Return texts one after another. Whole numbers are written as text first."""
-    parts = [cast(each, "string") if each.text in WHOLE else each for each in values]
+    parts = [cast(each, "string") if each.text in INTEGERS else each for each in values]
     parts = _texts("concat", parts)
     return computed(
         "string",
@@ -84,7 +84,7 @@ def substring(values: Sequence[RowValue]) -> RowValue:
     """Return characters of a text from a place on, counted from 1, or from the end below 0."""
     text, *rest = [*_texts("substring", values[:1]), *values[1:]]
     for each in rest:
-        if each.text not in WHOLE:
+        if each.text not in INTEGERS:
             raise unsupported(f"substring at {each.text}")
     places = [cast(each, "int") for each in rest]
     numbers = [each.literal.value for each in rest if each.literal is not None]

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.void import VOID
-from colonnade.manifests.model.schema import DataType, decimal_digits, type_text
+from colonnade.manifests.model.schema import INTEGERS, DataType, decimal_digits, type_text
 from colonnade.tableformat.predicate.literals import Literal
 from colonnade.tableformat.predicate.values.row_value import RowValue, literal_type, plain_type
-
-WHOLE = ("byte", "short", "int", "long")
-"""The types of whole numbers, the narrowest first."""
 
 FLOATS = ("float", "double")
 
@@ -31,7 +28,7 @@ def is_decimal(name: str) -> bool:
 
 def is_number(name: str) -> bool:
     """Return whether a type is one of numbers."""
-    return name in WHOLE or name in FLOATS or is_decimal(name)
+    return name in INTEGERS or name in FLOATS or is_decimal(name)
 
 
 def is_interval(name: str) -> bool:
@@ -49,7 +46,7 @@ def digits_of(name: str, literal: Literal | None = None) -> tuple[int, int]:
 
     A literal has the digits that it is written with.
     """
-    if name in WHOLE:
+    if name in INTEGERS:
         if literal is not None:
             return len(str(abs(int(literal.value)))), 0  # type: ignore[arg-type]
         return _WHOLE_DIGITS[name], 0
@@ -71,8 +68,8 @@ def wider(left: str, right: str) -> str | None:
     """Return the type that two numbers are computed in, neither of them a decimal."""
     if left == right:
         return left
-    if left in WHOLE and right in WHOLE:
-        return max(left, right, key=WHOLE.index)
+    if left in INTEGERS and right in INTEGERS:
+        return max(left, right, key=INTEGERS.index)
     return "double"
 
 
