@@ -103,10 +103,12 @@ def stated_changes(
     for name, value in (("net", asked.net), ("follow", asked.follow)):
         if not isinstance(value, bool):
             raise InvalidInputError(f"Changes take True or False for {name}, not {value!r}.")
-    if asked.follow and (asked.end is not None or asked.allow_future):
+    if asked.follow and asked.end is not None:
+        raise InvalidInputError("A feed that follows its table has no end; leave `end` out.")
+    if asked.follow and asked.allow_future:
         raise InvalidInputError(
-            "A feed that follows its table begins with the next epoch or an earlier one, and has no"
-            " end; leave `end` and `allow_future` out."
+            "A feed that follows its table begins with the next epoch or an earlier one; leave"
+            " `allow_future` out."
         )
     span = None
     if asked.start is not None:

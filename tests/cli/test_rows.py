@@ -6,6 +6,7 @@ Files of tables of other formats are refused, because they hold deleted rows.
 from __future__ import annotations
 
 import gzip
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,23 @@ def test_changes_are_printed_as_json_lines(run: Run, tmp_path: Path) -> None:
     failed = run("changes", table.path, "--from", 99)
     assert failed.code
     assert "the newest epoch is" in failed.err
+    refused = run("changes", table.path, "--from", first, "--json", "--follow")
+    assert "leave --json out" in refused.err + refused.out
+
+
+def test_changes_are_followed_until_the_command_is_interrupted(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.table({"k": [1]}))
+    command = [sys.executable, "-m", "colonnade", "changes", table.path, "--from", "0", "-f"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert orjson.loads(process.stdout.readline())["k"] == 1
+        for key in (2, 3):
+            table.append([{"k": key}])
+            assert orjson.loads(process.stdout.readline())["k"] == key
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60)
+        assert b"Traceback" not in process.stderr.read()
 
 
 def test_values_that_python_has_no_type_for_are_printed(run: Run, tmp_path: Path) -> None:

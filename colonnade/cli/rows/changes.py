@@ -18,6 +18,7 @@ from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
 from colonnade.cli.rows.export_files import write_rows
 from colonnade.cli.rows.python_rows import python_rows
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.table.epochs.epoch_range import Bound
 from colonnade.tableformat.table.epochs.tags_and_pins import is_tag
 
@@ -43,6 +44,11 @@ def changes(
     json: JsonOption = False,
 ) -> None:
     """Print which rows of a table were inserted, deleted and updated, as JSON lines."""
+    if json and follow:
+        raise InvalidInputError(
+            "A feed that follows its table has no end, and --json prints all of it; leave --json"
+            " out to print JSON lines."
+        )
     found = open_place(table).table.changes(
         _bound(start),
         None if end is None else _bound(end),
