@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pyspark
 import pytest
 
 from tests.spark_ext.java.spark_shell import SparkShell
@@ -150,6 +151,7 @@ SIX = "(1, 1), (2, 2), (3, -1), (4, 4), (5, 0), (6, 0) AS v(key, n)"
 TEXTS = "(1, 1, 'a'), (2, 2, 'b'), (3, -1, 'c') AS v(key, n, text)"
 KEYS = "t.key = s.key"
 EVOLVE = "WITH SCHEMA EVOLUTION"
+OF_NULL = "a type for a column of NULL alone"
 MERGED: dict[str, tuple[str, str, str, str, list[list[Any]]]] = {
     "insert": (
         THREE,
@@ -280,7 +282,7 @@ MERGED: dict[str, tuple[str, str, str, str, list[list[Any]]]] = {
             *of_kind(DELETE, (3, 30, None)),
         ],
     ),
-    "a type for a column of NULL alone": (
+    OF_NULL: (
         "(0, 0, NULL), (1, 10, NULL), (3, 30, NULL) AS v(key, n, text)",
         TEXTS,
         KEYS,
@@ -316,9 +318,12 @@ def test_a_merge_shows_the_rows_that_its_clauses_changed(spark: SparkShell, what
     spark.sql(f"CREATE TABLE {T} AS SELECT * FROM VALUES {target}")
     before = newest(spark)
     evolve = EVOLVE if what.startswith(("a new", "new", "a type")) else ""
-    spark.sql(
-        f"MERGE {evolve} INTO {T} t USING (SELECT * FROM VALUES {source}) s ON {on} {clauses}"
-    )
+    merge = f"MERGE {evolve} INTO {T} t USING (SELECT * FROM VALUES {source}) s ON {on} {clauses}"
+    if what == OF_NULL and pyspark.__version__.startswith("4.1"):
+        spark.refusal(merge)  # Spark 4.1 gives no type to such a column in a MERGE
+        expected = []
+    else:
+        spark.sql(merge)
     assert changes(spark, before + 1) == sorted(expected, key=repr)
 
 
