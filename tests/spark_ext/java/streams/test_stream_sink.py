@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -245,14 +246,20 @@ def test_nested_rows_and_values_of_megabytes_arrive(spark: SparkShell, tmp_path:
     assert rows_of(colonnade.open(tmp_path / "t")) == sorted(rows, key=str)
 
 
+@pytest.mark.parametrize(
+    ("batches", "most"), [(12, 11), pytest.param(300, 20, marks=pytest.mark.long)]
+)
 def test_a_stream_of_small_batches_compacts_the_table_that_asks_for_it(
-    spark: SparkShell, tmp_path: Path
+    spark: SparkShell, tmp_path: Path, batches: int, most: int
 ) -> None:
+    """However long the stream runs, the table never has more than a few RowSets."""
     table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
     table.alter(AlterProperties(set={"compaction.auto": "true"}))
-    Stream(spark, tmp_path, table.path).run(*numbered(12))
-    assert sorted(row["id"] for row in rows_of(colonnade.open(table.path))) == [*range(12)]
-    assert len(spark.sql(f"SELECT * FROM colonnade.`{table.path}`.rowsets")) < 12
+    Stream(spark, tmp_path, table.path).run(*numbered(batches))
+    table.refresh()
+    assert sorted(row["id"] for row in rows_of(table)) == [*range(batches)]
+    entries = reversed(table.history())
+    assert max(accumulate(each.rowsets_added - each.rowsets_dropped for each in entries)) <= most
 
 
 REFUSED = {
