@@ -52,6 +52,7 @@ KNOWN: dict[str, set[str]] = {
     },
     "tableformat/table/report/report.py": {SHOWN},
     "tableformat/table/scans.py": {READS},
+    "tableformat/table/epochs/epoch_range.py": {READS},
     "tableformat/table/epochs/time_travel.py": {READS},
     "tableformat/table/transaction/transaction.py": {"the own clock at the begin"},
     "tableformat/write/job.py": {"rows of a new database, which has no log yet"},
