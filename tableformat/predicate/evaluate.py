@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +36,7 @@ from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
 from colonnade.tableformat.predicate.values.compare_arrays import COMPARE, compare_arrays
 from colonnade.tableformat.predicate.values.row_value import on_rows
 from colonnade.tableformat.types.compute import pc
-from colonnade.tableformat.types.decimals import from_unscaled
+from colonnade.tableformat.types.stored_value import booleans, to_array, to_scalar
 
 
 def evaluate(predicate: BoundPredicate, batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -60,13 +59,15 @@ def evaluate_shown(
     """
     if shown is None or not predicate.may_fail:
         return evaluate(predicate, batch)
-    return on_rows(partial(evaluate, predicate), batch, pa.array(shown))
+    return on_rows(partial(evaluate, predicate), batch, booleans(shown))
 
 
 def _evaluate(node: BoundNode, batch: pa.RecordBatch) -> pa.BooleanArray:
     match node:
         case BoundConstant(value):
-            return pa.repeat(pa.scalar(value, pa.bool_()), batch.num_rows)
+            if value is None:
+                return pa.nulls(batch.num_rows, pa.bool_())
+            return booleans(np.full(batch.num_rows, value, np.bool_))
         case BoundAnd(parts):
             return _combined(pc.and_kleene, parts, batch, decided=False)
         case BoundOr(parts):
@@ -123,22 +124,17 @@ def _array(column: BoundColumn, batch: pa.RecordBatch) -> pa.Array:
     return array.cast(pa.float64()) if pa.types.is_float32(array.type) else array
 
 
-def _arrow_value(value: StorageValue, type_: pa.DataType) -> Any:
-    return from_unscaled(int(value), type_.scale) if pa.types.is_decimal(type_) else value
-
-
 def _compare(array: pa.Array, operator: Operator, value: StorageValue) -> pa.BooleanArray:
-    scalar = pa.scalar(_arrow_value(value, array.type), array.type)
-    result = pc.call_function(COMPARE[operator], [array, scalar])
+    result = pc.call_function(COMPARE[operator], [array, to_scalar(value, array.type)])
     if pa.types.is_float64(array.type) and operator in TRUE_FOR_NAN:
         return pc.or_(result, pc.is_nan(array))
     return result
 
 
 def _is_in(array: pa.Array, values: tuple[StorageValue, ...]) -> pa.BooleanArray:
-    members = [_arrow_value(value, array.type) for value in values]
+    members = [*values]
     if 0.0 in values and pa.types.is_float64(array.type):
         # `is_in` compares hashes, which differ for 0.0 and -0.0, though they are equal.
         members.append(-0.0)
-    found = pc.is_in(array, value_set=pa.array(members, array.type))
-    return pc.if_else(pc.is_valid(array), found, pa.scalar(None, pa.bool_()))
+    found = pc.is_in(array, value_set=to_array(members, array.type))
+    return pc.if_else(pc.is_valid(array), found, pa.nulls(1, pa.bool_())[0])

@@ -34,6 +34,7 @@ from colonnade.tableformat.rowset.column import Order
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.encodings.registry import ENCODINGS
 from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.stored_value import booleans, to_numpy
 
 _BOUND_TYPES = {
     Order.INTEGER: pa.int64(),
@@ -106,16 +107,17 @@ class _BlockColumns:
 
     def whole(self) -> Statistics:
         """Return what `merge` would return for the statistics of all entries."""
-        nulls, nans = (self.columns[name].to_numpy() for name in ("nulls", "nans"))
+        nulls, nans = (to_numpy(self.columns[name]) for name in ("nulls", "nans"))
         counts = int(nulls.sum()), int(nans.sum())
         if self.order not in _BOUND_TYPES:
             return Statistics(*counts, exact=False)
         low, high = self.columns["min"], self.columns["max"]
         if low.null_count or high.null_count:
-            bounded = np.asarray(pc.and_(low.is_valid(), high.is_valid()))
-            if (~bounded & (nulls + nans < self.columns["rows"].to_numpy())).any():
+            bounded = pc.and_(low.is_valid(), high.is_valid())
+            empty = booleans(nulls + nans >= to_numpy(self.columns["rows"]))
+            if pc.or_(bounded, empty).false_count:
                 return Statistics(*counts, exact=False)
-            low, high = low.filter(pa.array(bounded)), high.filter(pa.array(bounded))
+            low, high = low.filter(bounded), high.filter(bounded)
         exact = not self.columns["exact"].false_count
         if not len(low):
             return Statistics(*counts, exact=exact)
@@ -125,7 +127,7 @@ class _BlockColumns:
 def _outermost(low: pa.Array, high: pa.Array, order: Order) -> tuple[Bound, Bound]:
     """Return the least and the largest bound of blocks that all have bounds."""
     if order is Order.INTEGER or order is Order.FLOAT:
-        return np.fmin.reduce(low.to_numpy()).item(), np.fmax.reduce(high.to_numpy()).item()
+        return np.fmin.reduce(to_numpy(low)).item(), np.fmax.reduce(to_numpy(high)).item()
     least, most = pc.min(low).as_py(), pc.max(high).as_py()
     return (int(least), int(most)) if order is Order.DECIMAL else (least, most)
 
@@ -223,8 +225,8 @@ def decode_index(data: bytes, order: Order, filters: bool, name: str) -> SparseI
         raise ValueError("it has NULL where a value is required")
     if batch.num_rows > BLOCK_LIMIT:
         raise ValueError(f"it describes {batch.num_rows} blocks; at most {BLOCK_LIMIT} are allowed")
-    rows, lengths = columns["rows"].to_numpy(), columns["length"].to_numpy()
-    blooms = columns["filter_length"].to_numpy() if filters else None
+    rows, lengths = to_numpy(columns["rows"]), to_numpy(columns["length"])
+    blooms = to_numpy(columns["filter_length"]) if filters else None
     if (
         not len(rows)
         or not 1 <= rows.min() <= rows.max() < SIZE_LIMIT
@@ -233,15 +235,15 @@ def decode_index(data: bytes, order: Order, filters: bool, name: str) -> SparseI
     ):
         raise ValueError("it describes an impossible block")
     first_rows, offsets = _running(rows), _running(lengths)
-    if (first_rows[:-1] != columns["first_row"].to_numpy()).any() or (
-        offsets[:-1] != columns["offset"].to_numpy()
+    if (first_rows[:-1] != to_numpy(columns["first_row"])).any() or (
+        offsets[:-1] != to_numpy(columns["offset"])
     ).any():
         raise ValueError("its blocks are not stored back to back")
     newer = [each for each in columns["encoding"].unique().to_pylist() if each not in ENCODINGS]
     if newer:
         raise unknown_word(name, f"the encoding {newer[0]!r:.100}")
     filter_offsets = np.zeros(len(rows) + 1, np.int64) if blooms is None else _running(blooms)
-    checksums = columns["crc32c"].to_numpy().tolist()
+    checksums = to_numpy(columns["crc32c"]).tolist()
     blocks = _BlockColumns(columns, order)
     return SparseIndex(first_rows, offsets, filter_offsets, checksums, blocks)
 

@@ -18,6 +18,8 @@ from colonnade.tableformat.rowset.deleted_rows import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.open_rowsets import OpenedRowSet
 from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.stored_value import booleans
 
 _FEW_ROWS = 64
 """The most deleted rows of a block that are cut out; a mask is faster for more."""
@@ -91,7 +93,7 @@ def _live_rows(
     mask: pa.BooleanArray | None = None
     if predicate is not None:
         shown = None if deleted is None else deleted.keep_mask(first_row, batch.num_rows)
-        mask = evaluate_shown(predicate, batch, shown).fill_null(False)
+        mask = evaluate_shown(predicate, batch, shown)
         if mask.true_count == batch.num_rows:
             mask = None
     if returned is not None and batch.schema.names != returned:
@@ -100,7 +102,8 @@ def _live_rows(
         if mask is None and deleted.count_between(first_row, batch.num_rows) <= _FEW_ROWS:
             return _without(batch, deleted.numbers_between(first_row, batch.num_rows))
         alive = deleted.keep_mask(first_row, batch.num_rows)
-        mask = pa.array(alive if mask is None else np.logical_and(alive, mask.to_numpy(False)))
+        live = booleans(alive)
+        mask = live if mask is None else pc.and_(live, mask)
     return batch if mask is None else batch.filter(mask)
 
 

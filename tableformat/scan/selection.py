@@ -31,6 +31,8 @@ from colonnade.tableformat.predicate.evaluate import evaluate_shown
 from colonnade.tableformat.rowset.deleted_rows import read_deleted, read_vector
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
+from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.stored_value import to_numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +123,8 @@ def stored_matches(
     )
     for first_row, batch in batches:
         shown = None if hidden is None else _shown(hidden, first_row, batch.num_rows)
-        met = evaluate_shown(predicate, batch, shown).fill_null(False)
-        mask = met.to_numpy(zero_copy_only=False)
-        found |= BitMap(first_row + np.flatnonzero(mask))
+        met = pc.indices_nonzero(evaluate_shown(predicate, batch, shown))
+        found |= BitMap(first_row + to_numpy(met).astype(np.int64))
     return found
 
 

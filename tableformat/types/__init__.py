@@ -11,7 +11,7 @@
     compute.py       the compute functions of Arrow
     same_values.py   two columns compared row by row
     chosen_rows.py   some rows of an array, without a copy where that is possible
-    stored_value.py  default_values.py   one value of a column, and of columns that rows lack
+    stored_value.py  default_values.py   values of a column, and of columns that rows lack
     bound_text.py    bounds of the log as text for people
 
 Spec: docs/spec/types.md

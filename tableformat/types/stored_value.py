@@ -1,32 +1,74 @@
-"""One value of a column, between its Arrow form and the form of a bound. Does no I/O.
+"""Values of a column, between their Arrow form, numpy, and the form of a bound. Does no I/O.
+
+In the form of a bound, dates, times and timestamps are numbers of their unit, and decimals are
+unscaled. pyarrow's own `array`, `scalar` and `to_numpy` import pandas where it is installed, which
+takes longer than to read a small table. So values are converted by their bytes here.
 
 Spec: docs/spec/types.md#table-of-types
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from colonnade.manifests.model.statistics import Bound
 from colonnade.tableformat.types.decimals import unscaled
 
+_KINDS = {
+    **{pa.int8(): np.int8, pa.int16(): np.int16, pa.int32(): np.int32, pa.int64(): np.int64},
+    **{pa.float32(): np.float32, pa.float64(): np.float64},
+    **{pa.uint8(): np.uint8, pa.uint16(): np.uint16, pa.uint32(): np.uint32},
+    **{pa.uint64(): np.uint64},
+}
+
+
+def to_numpy(array: pa.Array) -> NDArray[Any]:
+    """Return the values of an array of numbers without NULL. Copies nothing."""
+    assert not array.null_count
+    if not len(array):
+        return np.empty(0, _KINDS[array.type])
+    return np.frombuffer(array.buffers()[1], _KINDS[array.type])[array.offset :][: len(array)]
+
+
+def booleans(values: NDArray[np.bool_]) -> pa.BooleanArray:
+    """Return booleans of numpy as an array of Arrow."""
+    bits = pa.py_buffer(np.packbits(values, bitorder="little"))
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, bits])
+
+
+def to_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Return values in the form of bounds as an array of a storage type. None of them is None.
+
+    Raises OverflowError for a number that the type cannot hold.
+    """
+    if pa.types.is_boolean(type_):
+        return booleans(np.array(values, np.bool_))
+    if type_ in (pa.string(), pa.binary()):
+        parts = [each.encode() if isinstance(each, str) else each for each in values]
+        ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
+        return pa.Array.from_buffers(type_, len(values), buffers)
+    if pa.types.is_floating(type_):
+        data = np.array(values, _KINDS[type_]).tobytes()
+    else:
+        width = type_.bit_width // 8
+        data = b"".join(int(each).to_bytes(width, "little", signed=True) for each in values)
+    return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(data)])
+
+
+def to_scalar(value: Any, type_: pa.DataType) -> pa.Scalar:
+    """Return a value as `to_array` does."""
+    return to_array([value], type_)[0]
+
 
 def repeated(value: Bound, data_type: pa.DataType, rows: int) -> pa.Array:
     """Return `rows` copies of a value in the storage type of its column, which is not nested."""
-    return pa.repeat(_scalar(value, data_type), rows)
-
-
-def _scalar(value: Bound, data_type: pa.DataType) -> pa.Scalar:
-    if pa.types.is_decimal(data_type):
-        words = int(value).to_bytes(16, "little", signed=True)
-        return pa.Array.from_buffers(data_type, 1, [None, pa.py_buffer(words)])[0]
-    if pa.types.is_temporal(data_type):
-        return pa.array([value], _integers(data_type)).view(data_type)[0]
-    if pa.types.is_boolean(data_type):
-        return pa.scalar(bool(value))
-    return pa.scalar(value, data_type)
+    return pa.repeat(to_scalar(value, data_type), rows)
 
 
 def stored_value(array: pa.Array) -> Bound:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from colonnade.tableformat.rowset.encodings.encoding import Encoded
 from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.stored_value import to_numpy
 
 NAME = "dictionary"
 
@@ -78,7 +79,7 @@ def decode(stream: pa.DictionaryArray, limit: int) -> pa.Array:
     """
     values, indices = stream.dictionary, stream.indices
     if indices.null_count < len(indices):
-        used = np.asarray(indices.drop_null() if indices.null_count else indices)
+        used = to_numpy(indices.drop_null() if indices.null_count else indices)
         if used.min() < 0 or used.max() >= len(values):
             raise ValueError("an index points outside the dictionary")
         _check_size(values, used, limit)
