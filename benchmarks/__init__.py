@@ -7,6 +7,7 @@ log/           the log and its commits, and what grows with years of use, withou
 keys/          rows with keys: upserts, deleted keys and identity columns
 spark/         Colonnade in Spark, beside Parquet
 peers/         Colonnade in Spark, beside Delta Lake and Iceberg
+libraries/     five libraries without Spark
 stores/        stores behind a network
 trees/         two checkouts of Colonnade
 """

@@ -18,7 +18,7 @@ FOLDERS = {
         "alterations": "changes of columns without Spark, and reads of the evolved table",
         "lifetimes": "ranges deleted unread, and rows that expire, without Spark",
         "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
-        "engine_filters": "filters by DuckDB and Polars beside Parquet, and delta-rs and Lance",
+        "engine_filters": "filters by DuckDB and Polars, and TPC-H, beside Parquet and others",
         "compaction": "compaction beside writing the same rows at once, with and without Spark",
     },
     "log": {
@@ -51,6 +51,9 @@ FOLDERS = {
         "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
         "range_deletes": "DELETE of ranges beside the peers (pyspark 4.1 only)",
     },
+    "libraries": {
+        "libraries": "ten tasks beside delta-rs, PyIceberg, Lance and DuckDB, without Spark",
+    },
     "stores": {
         "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
         "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
@@ -73,6 +76,7 @@ OF_PEERS = (
     "identities",
     "keys_python",
     "keys_spark",
+    "libraries",
     "peers",
     "range_deletes",
     "s3_clients",
