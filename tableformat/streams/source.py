@@ -63,6 +63,14 @@ class StoppedError(InvalidInputError):
 
 
 @dataclass(frozen=True, slots=True)
+class Trigger:
+    """What one trigger reads: some `pieces`, and the offset after them, `end`."""
+
+    end: Offset
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TableStream:
     """A stream of one table, whose rows have the columns of the table `shown`.
 
@@ -78,8 +86,8 @@ class TableStream:
         shown = self.shown
         return Feed(self.reader, shown, shown.schema, updates=self.rules.updates)
 
-    def latest(self, head: Snapshot, start: Offset, limits: Limits, last: int) -> Offset:
-        """Return where a trigger ends that begins at `start` and reads no epoch after `last`.
+    def trigger(self, head: Snapshot, start: Offset, limits: Limits, last: int) -> Trigger:
+        """Return what a trigger reads that begins at `start` and reads no epoch after `last`.
 
         It takes as many pieces as fit the limits, and at least one if there is one. Epochs that
         bring nothing to show count for nothing, and any number of them is passed. The offset stays
@@ -87,18 +95,21 @@ class TableStream:
         StoppedError if the first epoch with something to show stops the stream, and else as
         `pieces`.
         """
-        admission = Admission(limits)
+        if self._has_all(head, start):
+            return Trigger(start, ())
+        admission, found = Admission(limits), list[Piece]()
+        end = max(start.place, Place(last + 1))
         try:
             for piece in self.pieces(head, start, last):
                 if not admission.admits(piece):
-                    return start.at(piece.place)
+                    end = piece.place
+                    break
+                found.append(piece)
         except StoppedError as error:
-            if admission.is_empty:
+            if not found:
                 raise
-            return start.at(Place(error.epoch))
-        if not start.in_snapshot and self._table(head, start).changed_epoch < start.epoch:
-            return start
-        return start.at(max(start.place, Place(last + 1)))
+            end = Place(error.epoch)
+        return Trigger(start.at(end), tuple(found))
 
     def between(self, head: Snapshot, start: Offset, end: Offset) -> Iterator[Piece]:
         """Yield the pieces from one offset up to another one of the same stream.
@@ -106,12 +117,7 @@ class TableStream:
         Raises as `pieces`; InvalidInputError for an offset after the newest epoch.
         """
         last = end.epoch if end.place > Place(end.epoch) else end.epoch - 1
-        if last > head.epoch:
-            raise InvalidInputError(
-                f"The checkpoint of the stream has read epoch {last} of table {self.shown.name!r},"
-                f" whose newest epoch is {head.epoch}, an older copy; start the stream"
-                " with another checkpointLocation."
-            )
+        self._refuse_read(head, last)
         for piece in self.pieces(head, start, last):
             if piece.place >= end.place:
                 return
@@ -121,13 +127,14 @@ class TableStream:
         """Yield the pieces from an offset on, up to the epoch `last`. `head` is the newest state.
 
         Costs a GET for each epoch, and the reads of `difference` for each one that changes the
-        table. Raises InvalidInputError if the offset is of another table, and NotFoundError if the
-        table was dropped. Raises NotFoundError if retention has removed what comes next, unless the
-        rules say otherwise. Raises StoppedError at an epoch that stops the stream. Raises
-        InvalidInputError for an offset where no piece begins.
+        table; nothing if the table has not changed. Raises InvalidInputError for an offset of
+        another table, after the newest epoch, or where no piece begins. Raises NotFoundError if the
+        table was dropped, or if retention has removed what comes next, unless the rules say
+        otherwise. Raises StoppedError at an epoch that stops the stream.
         """
-        table = self._table(head, start)
-        before = None
+        if self._has_all(head, start):
+            return
+        table, before = self._table(head, start), None
         if start.in_snapshot:
             before = self._kept(head, start.epoch)
             if before is not None:
@@ -143,7 +150,22 @@ class TableStream:
                 for step in read_steps(self.reader, table.id, before, until):
                     yield from self._of_step(head, step, start.place)
 
+    def _refuse_read(self, head: Snapshot, epoch: int) -> None:
+        """Refuse a stream that has read an epoch which does not exist: it would miss what comes."""
+        if epoch > head.epoch:
+            raise InvalidInputError(
+                f"The checkpoint of the stream has read epoch {epoch} of table"
+                f" {self.shown.name!r}, whose newest epoch is {head.epoch}: the database is an"
+                " older copy, or the checkpoint is damaged; start the stream with another"
+                " checkpointLocation."
+            )
+
+    def _has_all(self, head: Snapshot, start: Offset) -> bool:
+        """Return whether an offset is after all that the table has."""
+        return not start.in_snapshot and self._table(head, start).changed_epoch < start.epoch
+
     def _table(self, head: Snapshot, start: Offset) -> TableState:
+        self._refuse_read(head, start.epoch - 1)
         table = head.tables.get(TableId(start.table))
         name = self.shown.name
         if (start.database, start.table) != (head.database, self.shown.id):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,12 +36,21 @@ from colonnade.tableformat.scan.other_columns import table_with_nulls
 from colonnade.tableformat.streams.backlog import Backlog, backlog
 from colonnade.tableformat.streams.leases import lease_name, renew_lease
 from colonnade.tableformat.streams.offsets import Offset, parse_offset
-from colonnade.tableformat.streams.pieces import joined
+from colonnade.tableformat.streams.pieces import Piece, joined
 from colonnade.tableformat.streams.source import TableStream, dropped_error
 from colonnade.tableformat.streams.start import LATEST, first_offset
 from colonnade.tableformat.table.change_plan import check_names
 
 _log = logging.getLogger(__name__)
+
+_MOST_FOUND = 8
+_FOUND: OrderedDict[tuple[NamedView, AskedStream, str | None, str], tuple[Piece, ...]] = (
+    OrderedDict()
+)
+"""The newest triggers that were found and are not planned yet. Spark asks for each of them twice.
+
+Another planner, or one that was started again, finds the same pieces anew.
+"""
 
 
 @operation
@@ -108,8 +118,12 @@ def latest_offset(request: LatestOffset) -> FoundOffset:
     head = stream.head
     start = stream.start(request.asked, request.start)
     last = head.epoch if request.last is None else min(head.epoch, request.last)
-    found = stream.source.latest(head, start, request.limits, last)
-    return FoundOffset(offset=found.to_json(), newest=head.epoch)
+    found = stream.source.trigger(head, start, request.limits, last)
+    end = found.end.to_json()
+    _FOUND[request.view, request.asked, request.start, end] = found.pieces
+    while len(_FOUND) > _MOST_FOUND:
+        _FOUND.popitem(last=False)
+    return FoundOffset(offset=end, newest=head.epoch)
 
 
 @operation
@@ -119,10 +133,10 @@ def plan_stream(request: PlanStream) -> PlannedChanges:
     end = parse_offset(request.end)
     start = stream.start(request.asked, request.start, end)
     _keep(stream, lease_name(request.checkpoint), start)
+    found = _FOUND.pop((request.view, request.asked, request.start, request.end), None)
+    pieces = stream.source.between(stream.head, start, end) if found is None else found
     changes = [
-        Change(task, each.version, each.time_ms)
-        for each in joined(stream.source.between(stream.head, start, end))
-        for task in each.tasks
+        Change(task, each.version, each.time_ms) for each in joined(pieces) for task in each.tasks
     ]
     return planned_changes(request.view, stream.source.feed(), changes, request.parallelism)
 

@@ -61,10 +61,12 @@ class Reading:
             begin = first_offset(self.table()._log, head, self.shown._state, self.start)
         else:
             begin = parse_offset(self.offset)
-        end = source.latest(head, begin, self.limits, head.epoch if last is None else last)
-        assert end.place >= begin.place
-        rows = self.between(begin, end)
-        self.offset = end.to_json()
+        found = source.trigger(head, begin, self.limits, head.epoch if last is None else last)
+        assert found.end.place >= begin.place
+        again = [each.place for each in source.between(head, begin, found.end)]
+        assert again == [each.place for each in found.pieces]
+        rows = self.between(begin, found.end)
+        self.offset = found.end.to_json()
         return rows
 
     def between(self, begin: Offset, end: Offset) -> list[Row]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.streams.admission import Limits
 from colonnade.tableformat.streams.offsets import parse_offset
-from colonnade.tableformat.streams.source import StoppedError, StreamRules
+from colonnade.tableformat.streams.source import StoppedError, StreamRules, Trigger
 from tests.tableformat.feed.test_histories import LIMITS, SEEDS, Longer, feed
 from tests.tableformat.statements.test_row_histories import FORMS
 from tests.tableformat.streams.reading import Reading, Row, any_limits, appended, keys
@@ -135,7 +136,7 @@ def test_an_epoch_that_is_committed_after_a_trigger_was_sized_belongs_to_the_nex
     reading.trigger()
     begin = parse_offset(str(reading.offset))
     table().append([{"k": 7, "v": 0, "s": "x"}])
-    end = reading.source.latest(reading.head(), begin, Limits(), reading.head().epoch)
+    end = reading.source.trigger(reading.head(), begin, Limits(), reading.head().epoch).end
     table().append([{"k": 8, "v": 0, "s": "x"}])
     assert keys(reading.between(begin, end)) == [7]
     reading.offset = end.to_json()
@@ -225,7 +226,7 @@ def test_a_renamed_table_goes_on_and_a_table_made_again_does_not(tmp_path: Path)
     colonnade.open_database(tmp_path / "db").drop_table("u")
     head = source.reader.read_head()
     with pytest.raises(NotFoundError, match="was dropped while a stream read it"):
-        source.latest(head, parse_offset(str(reading.offset)), Limits(), head.epoch)
+        source.trigger(head, parse_offset(str(reading.offset)), Limits(), head.epoch)
     colonnade.open_database(tmp_path / "db").create_table("u", {"k": "long"})
     with pytest.raises(InvalidInputError, match="belongs to another table than 'u'.* made again"):
         Reading(lambda: colonnade.open(tmp_path / "db" / "u"), offset=reading.offset).trigger()
@@ -274,6 +275,31 @@ def test_an_offset_inside_of_an_epoch_is_refused_where_its_rows_are_one_piece(
         Reading(table, FEED, offset=inside).trigger()
     rest = Reading(table, StreamRules(ignore_changes=True), offset=inside).trigger()
     assert keys(rest) == [2, 3, 4, 5]
+
+
+def test_a_stream_of_an_older_copy_of_its_database_is_refused_at_once(tmp_path: Path) -> None:
+    """Else it would wait until the copy has as many epochs, and would never read those."""
+    table = appended(tmp_path, [1, 1])
+    shutil.copytree(tmp_path / "t", tmp_path / "copy")
+    reading = Reading(table)
+    reading.trigger()
+    table().append([{"k": 7, "v": 0, "s": "x"}])
+    reading.trigger()
+    older = Reading(lambda: colonnade.open(tmp_path / "copy"), offset=reading.offset)
+    with pytest.raises(InvalidInputError, match=r"has read epoch \d+ .* is an older copy"):
+        older.trigger()
+
+
+def test_a_trigger_without_news_reads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = appended(tmp_path, [1])
+    reading = Reading(table)
+    reading.trigger()
+    source, head, start = reading.source, reading.head(), parse_offset(str(reading.offset))
+    monkeypatch.setattr(source.reader, "read_at", None)
+    assert source.trigger(head, start, Limits(), head.epoch) == Trigger(start, ())
+    assert not [*source.between(head, start, start)]
 
 
 @pytest.mark.parametrize("snapshot", [True, False])

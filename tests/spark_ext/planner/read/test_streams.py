@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from colonnade.spark_ext.planner.messages.streams import (
 from colonnade.spark_ext.planner.read import streams
 from colonnade.spark_ext.planner.read.streams import latest_offset, load_stream, plan_stream
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
+from colonnade.tableformat.streams.source import TableStream
 
 
 def loaded(path: str, **options: str) -> LoadedStream:
@@ -55,6 +57,41 @@ def test_a_stream_runs_on_when_the_epoch_that_it_was_loaded_at_is_removed(
         table._log.reader.read_at(stream.view.epoch)
     monkeypatch.setattr(streams, "SNAPSHOTS", Snapshots())
     assert trigger(stream, end)[1] == 2
+
+
+def test_the_log_is_read_once_for_a_trigger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark asks twice: where a trigger ends, and what it reads."""
+    table = colonnade.create(tmp_path / "t", {"k": "long"})
+    table.append([{"k": 1}])
+    stream = loaded(table.path)
+    end, _ = trigger(stream)
+    for i in range(3):
+        table.append([{"k": i}])
+    calls = list[int]()
+    pieces = TableStream.pieces
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(1)
+        return pieces(*arguments)
+
+    monkeypatch.setattr(TableStream, "pieces", counted)
+    question = LatestOffset(
+        view=stream.view, asked=stream.asked, start=end, limits=stream.asked.limits, last=None
+    )
+    found = latest_offset.run(question).offset
+    plan = PlanStream(
+        view=stream.view, asked=stream.asked, start=end, end=found, parallelism=2, checkpoint="c"
+    )
+    planned = plan_stream.run(plan)
+    assert planned.rows == 3
+    assert len(calls) == 1
+    assert plan_stream.run(plan) == planned  # as a planner does that has not found it
+    assert len(calls) == 2
+    for _ in range(20):
+        latest_offset.run(question.model_copy(update={"start": None}))
+    assert len(streams._FOUND) <= streams._MOST_FOUND
 
 
 def test_a_stream_whose_table_is_dropped_says_so(tmp_path: Path) -> None:
