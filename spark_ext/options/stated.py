@@ -84,7 +84,7 @@ class Stated:
         return name.lower() in self.texts
 
     def text(self, name: str) -> str | None:
-        """Return an option as it is stated."""
+        """Return the text of an option."""
         return self.texts.get(name.lower())
 
     def truth(self, name: str, default: bool) -> bool:

@@ -1,4 +1,4 @@
-"""What a stream reads: a table as it is, and then what comes, in pieces that fit a trigger.
+"""What a stream reads: the rows of a table, and then its changes, in pieces that fit a trigger.
 
     offsets.py    how far a stream has read, as JSON
     pieces.py     the parts of a table and of an epoch that a trigger takes whole

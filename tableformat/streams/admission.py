@@ -18,7 +18,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Admission:
-    """The pieces of one trigger: the first one always fits, and the others within the limits.
+    """The pieces of one trigger. The first piece always fits, and further ones within the limits.
 
     Rows that are deleted count, too, because the log knows the rows of a piece only with them.
     """

@@ -17,8 +17,8 @@ class Backlog:
     """What a stream has not read.
 
     `epochs` count those of other tables, too. `bytes` are the stored bytes of the live RowSets that
-    these epochs have added, by compactions as well. `seconds` lie between the first of the epochs
-    and the newest.
+    these epochs have added, by compactions as well. `seconds` are the time from the first of the
+    epochs to the newest.
     """
 
     epochs: int = 0
@@ -43,7 +43,7 @@ def backlog(reader: LogReader, head: Snapshot, table: TableState, offset: Offset
 
 
 def _bytes(reader: LogReader, table: TableState, offset: Offset) -> int:
-    """Return the stored bytes of what comes after an offset."""
+    """Return the stored bytes of the RowSets that a stream has not read."""
     whole, total = table.rowsets, 0
     segments = sorted(whole.segments, key=lambda ref: ref.last_id, reverse=True)
     least = offset.rowset  # later epochs have greater ids, so all RowSets with lower ids are read

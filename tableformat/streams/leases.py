@@ -45,7 +45,7 @@ def renew_lease(
 
     `name` is that of `lease_name`. Each place has a job id of its own, so that two copies of a
     stream cannot contradict each other. Returns the state after the new lease, or None if none was
-    due, or if the epochs are gone already. Raises the errors of `Log.commit`.
+    due, or if retention has removed the epochs. Raises the errors of `Log.commit`.
     """
     epoch = max(0, min(start.epoch - (not start.in_snapshot), head.epoch))
     present, lasts = log.agreement.time(head).present_ms, lease_ms(table)

@@ -20,8 +20,8 @@ class Place(NamedTuple):
 class Offset(Model):
     """How far a stream has read: all that precedes its `place`.
 
-    All epochs before `epoch` are read. Of what `epoch` brings, these rows are read, too: those of
-    RowSets with ids below `rowset`, and rows of this RowSet before `row`. Rows count from 0, and
+    All epochs before `epoch` are read. Some rows of `epoch` are read, too: those of RowSets with
+    ids below `rowset`, and those of this RowSet before `row`. Rows count from 0, and
     `row` is at a cut of the RowSet.
 
     The stream began with the epoch `began`. With `snapshot`, it began with all rows that the table
@@ -40,7 +40,7 @@ class Offset(Model):
 
     @property
     def place(self) -> Place:
-        """The place up to which the stream has read."""
+        """The place where the stream reads on."""
         return Place(self.epoch, self.rowset, self.row)
 
     @property

@@ -55,7 +55,7 @@ class StreamRules:
 
 
 class StoppedError(InvalidInputError):
-    """The stream cannot go on with an epoch. What precedes it can be read."""
+    """The stream cannot go on with an epoch. It can read the epochs before this one."""
 
     def __init__(self, message: str, epoch: int = 0) -> None:
         super().__init__(message)
@@ -196,7 +196,7 @@ class TableStream:
         return floor if there is not None and there.changed_epoch < epoch else None
 
     def _after_loss(self, head: Snapshot, start: Offset) -> Snapshot:
-        """Return the oldest state that is left, from which a stream that may lose rows goes on."""
+        """Return the oldest state of the log, with which a stream goes on that may lose rows."""
         lost = f"epochs up to {head.floor} of table {self.shown.name!r} were removed by retention"
         if self.rules.fail_on_loss:
             raise NotFoundError(
@@ -291,7 +291,7 @@ def _check_rowset(table: TableState, place: Place) -> None:
 
 
 def dropped_error(name: str) -> NotFoundError:
-    """Return the error for a stream of a table that is gone."""
+    """Return the error for a stream of a table that was dropped."""
     return NotFoundError(
         f"Table {name!r} was dropped while a stream read it; start the stream with another"
         " checkpointLocation once there is a table."

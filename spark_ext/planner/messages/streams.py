@@ -69,7 +69,7 @@ class FoundOffset(Message):
 
 
 class PlanStream(Request):
-    """Plan the tasks that read what lies between the offsets `start` and `end`.
+    """Plan the tasks that read the rows from the offset `start` up to the offset `end`.
 
     `start` is as in `LatestOffset`. About `parallelism` tasks run at once. The stream with the
     checkpoint at a place, `checkpoint`, keeps the epochs from `start` on.

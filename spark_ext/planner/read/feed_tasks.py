@@ -75,7 +75,7 @@ def _parts(
 
 
 def _together(parts: Iterable[tuple[int, str]], most_bytes: int) -> Iterator[str]:
-    """Yield tasks of about so many bytes, each of consecutive parts."""
+    """Yield tasks of about `most_bytes`, each of consecutive parts."""
     some: list[str] = []
     filled = 0
     for size, part in parts:

@@ -5,6 +5,7 @@ Its rows are those of the table when it began, and then those of the change feed
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import shutil
@@ -300,6 +301,70 @@ def test_a_trigger_without_news_reads_nothing(
     monkeypatch.setattr(source.reader, "read_at", None)
     assert source.trigger(head, start, Limits(), head.epoch) == Trigger(start, ())
     assert not [*source.between(head, start, start)]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_of_several_options_that_ignore_changes_the_one_counts_that_ignores_most(
+    tmp_path: Path, count: int
+) -> None:
+    """skipChangeCommits before ignoreChanges, and this one before ignoreDeletes."""
+    table = appended(tmp_path, [3])
+    reading = Reading(table)
+    reading.trigger()
+    table().delete("k = 0")
+    table().update({"v": "5"}, "k = 1")
+    table().append([{"k": 9, "v": 0, "s": "x"}])
+    shown = {"skip_changes": [9], "ignore_changes": [1, 9]}
+    every = ("skip_changes", "ignore_changes", "ignore_deletes")
+    for names in itertools.combinations(every, count):
+        rules = StreamRules(**dict.fromkeys(names, True))
+        assert keys(Reading(table, rules, offset=reading.offset).trigger()) == shown[names[0]]
+
+
+def test_a_start_at_the_latest_epoch_of_an_empty_table_shows_the_first_rows(
+    tmp_path: Path,
+) -> None:
+    table = appended(tmp_path, [])
+    reading = Reading(table, start="latest")
+    assert reading.trigger() == []
+    table().append([{"k": 7, "v": 0, "s": "x"}])
+    assert keys(reading.trigger()) == [7]
+
+
+def test_a_stream_reads_past_a_writer_that_commits_before_every_trigger(tmp_path: Path) -> None:
+    """A trigger has something to show, and the next one does not begin again."""
+    table = appended(tmp_path, [1])
+    reading, read = Reading(table, limits=Limits(files=2)), list[Row]()
+    for i in range(1, 12):
+        read += reading.trigger()
+        table().append([{"k": i, "v": 0, "s": "x"}])
+        table().optimize().option("min-rowsets", 2).executeCompaction()
+    for rows in reading.rest():
+        read += rows
+    assert keys(read) == [*range(12)]
+
+
+def test_the_first_of_several_limits_that_is_reached_ends_a_trigger(tmp_path: Path) -> None:
+    table = appended(tmp_path, [3, 3, 1, 1, 1])
+    reading = Reading(table, limits=Limits(files=2, rows=4))
+    assert [len(rows) for rows in reading.rest()] == [3, 4, 2]
+
+
+def test_a_stream_that_is_started_with_old_columns_stops_each_time_until_it_has_the_new_ones(
+    tmp_path: Path,
+) -> None:
+    """A data frame that was made before the change has the old columns."""
+    table = appended(tmp_path, [1])
+    stale = Reading(table)
+    stale.trigger()
+    stopped = stale.offset
+    table().alter(colonnade.AddColumn(SchemaField(name="w", type="long")))
+    table().append([{"k": 2, "v": 0, "s": "x", "w": 5}])
+    for _ in range(2):
+        with pytest.raises(StoppedError, match="start the stream again"):
+            stale.trigger()
+        assert stale.offset == stopped
+    assert Reading(table, offset=stopped).trigger() == [("2", "0", "x", "5")]
 
 
 @pytest.mark.parametrize("snapshot", [True, False])

@@ -37,7 +37,7 @@ final class TableStream
   private final StructType readSchema;
   private final String checkpoint;
 
-  /** Whether this run ends with what is there when it begins. */
+  /** Whether this run ends with the newest epoch of the time when it begins. */
   private boolean untilNow;
 
   /** The last epoch of such a run, once the planner has looked for it. */
@@ -69,7 +69,7 @@ final class TableStream
   }
 
   /**
-   * Says that this run ends with what is there now. The first {@link #latestOffset} looks for it,
+   * Says that this run ends with the newest epoch. The first {@link #latestOffset} looks for it,
    * because a batch that was planned before a restart may come first.
    */
   @Override
