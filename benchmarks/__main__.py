@@ -48,6 +48,7 @@ FOLDERS = {
     "peers": {
         "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
         "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
+        "feed": "the change feed: statements and reads beside the peers' (pyspark 4.1 only)",
         "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
         "range_deletes": "DELETE of ranges beside the peers (pyspark 4.1 only)",
     },
@@ -72,6 +73,7 @@ BENCHMARKS = {name: text for each in FOLDERS.values() for name, text in each.ite
 
 OF_PEERS = (
     "changes",
+    "feed",
     "first_merge",
     "identities",
     "keys_python",

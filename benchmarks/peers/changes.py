@@ -65,7 +65,7 @@ class Changes:
         table: str,
         statement: Statement,
         runs: int,
-        target: float,
+        target: float | None,
         bytes_target: float | None,
         rival: str = Iceberg.name,
     ) -> Iterator[Figure]:

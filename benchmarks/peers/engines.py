@@ -176,6 +176,7 @@ class Iceberg(Engine):
     """Iceberg, format version 3 with merge-on-read, in a catalog that is a folder."""
 
     name = f"Iceberg {ICEBERG}"
+    mode = "merge-on-read"
 
     def sql_name(self, table: str) -> str:
         return self._identifier(table)
@@ -192,7 +193,7 @@ class Iceberg(Engine):
     def _create(self, table: str, frame: DataFrame) -> None:
         writer = frame.writeTo(self._identifier(table)).using("iceberg")
         for action in ("delete", "update", "merge"):
-            writer = writer.tableProperty(f"write.{action}.mode", "merge-on-read")
+            writer = writer.tableProperty(f"write.{action}.mode", self.mode)
         writer = writer.tableProperty("write.parquet.compression-codec", "zstd")
         writer.tableProperty("format-version", "3").create()
 
