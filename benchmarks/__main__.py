@@ -54,6 +54,7 @@ FOLDERS = {
     },
     "libraries": {
         "libraries": "ten tasks beside delta-rs, PyIceberg, Lance and DuckDB, without Spark",
+        "memory": "the peak memory of each operation on 20 million rows, without Spark",
     },
     "stores": {
         "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",

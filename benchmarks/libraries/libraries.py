@@ -184,16 +184,16 @@ def _sums(rows: pa.Table) -> list[float]:
 
 def _given(task: str, rows: int) -> tuple[pa.Table, ...]:
     if task == "write":
-        return (_rows(np.arange(rows), rows),)
+        return (rows_of(np.arange(rows), rows),)
     if task in _INCOMING:
         random, size = np.random.default_rng(3), _INCOMING[task]
         old = random.choice(rows, size // 2, replace=False)
         ids = np.concatenate([old, np.arange(rows, rows + size - len(old))])
-        return (_rows(random.permutation(ids), rows, random.integers(0, 100, size)),)
+        return (rows_of(random.permutation(ids), rows, random.integers(0, 100, size)),)
     return ()
 
 
-def _rows(ids: Any, rows: int, counts: Any = None) -> pa.Table:
+def rows_of(ids: Any, rows: int, counts: Any = None) -> pa.Table:
     """Return rows that ascend by id and by day: 45 of each name, and 20 categories."""
     days = (ids * 365 // rows + 20_089).astype("int32")  # days of 2025
     return pa.table(
