@@ -174,6 +174,7 @@ def test_a_name_that_does_not_exist_is_no_attribute() -> None:
         getattr(colonnade, "tabel")  # noqa: B009
 
 
+@pytest.mark.slow
 def test_a_class_is_marked_as_public_before_the_package_is_asked_for_it() -> None:
     lines = [
         f"from {PLACES[name]} import {name}\nassert {name}.__module__ == 'colonnade', {name}"

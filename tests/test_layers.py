@@ -88,6 +88,7 @@ def imported(path: Path) -> list[tuple[str, int, bool]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
 def test_imports_point_down(layer: str) -> None:
     above = set(LAYERS[LAYERS.index(layer) + 1 :])

@@ -37,6 +37,7 @@ for name in ("Table", "Database"):
 """
 
 
+@pytest.mark.slow
 def test_colonnade_is_imported_without_spark_and_says_what_needs_it() -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_SPARK], cwd=ROOT, check=True)
 

@@ -71,6 +71,7 @@ def test_changes_are_printed_as_json_lines(run: Run, tmp_path: Path) -> None:
     assert "leave --json out" in refused.err + refused.out
 
 
+@pytest.mark.slow
 def test_changes_are_followed_until_the_command_is_interrupted(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", pa.table({"k": [1]}))
     command = [sys.executable, "-m", "colonnade", "changes", table.path, "--from", "0", "-f"]

@@ -75,6 +75,7 @@ def test_every_kind_of_tree_makes_the_same_wheel(trees: Mapping[str, Path]) -> N
     assert set(wheels.values()) == {wheels["clone"]}
 
 
+@pytest.mark.slow
 def test_the_jar_is_in_the_wheel_and_its_sources_are_not(wheel: zipfile.ZipFile) -> None:
     names = wheel.namelist()
     assert wheel.read(f"colonnade/{JAR}") == (ROOT / JAR).read_bytes()

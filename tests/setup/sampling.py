@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-CASES = 3
+CASES = 2
 """The most cases of a test in a push. The first one is always among them."""
 
 

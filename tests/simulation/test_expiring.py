@@ -36,6 +36,7 @@ def test_rows_are_hidden_when_they_expire_and_purged_after_their_grace(runs: int
     assert sum(each.compactions for each in records) > runs // 2
 
 
+@pytest.mark.slow
 def test_a_seed_tells_the_whole_run() -> None:
     def story(record: Record) -> list[tuple[str, str, int]]:
         return [(each.transaction, each.operation, each.time_ms) for each in record.epochs]

@@ -80,6 +80,7 @@ def test_a_planner_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
 SLOW_TO_IMPORT = {"pyspark", "py4j", "sqlglot", "pandas", "rich", "typer", "jinja2"}
 
 
+@pytest.mark.slow
 def test_a_planner_starts_without_the_packages_that_take_long_to_import() -> None:
     """The first statement of every Spark session waits for a planner to start."""
     program = "import sys, colonnade.spark_ext.planner.__main__; print(*sys.modules)"
@@ -92,12 +93,14 @@ def test_a_planner_starts_without_the_packages_that_take_long_to_import() -> Non
     assert not packages & SLOW_TO_IMPORT
 
 
+@pytest.mark.slow
 def test_a_planner_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> None:
     told(planner)
     out, err = planner.communicate(timeout=20)
     assert (planner.returncode, out, err) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_a_reply_carries_the_id_and_every_character(planner: subprocess.Popen[str]) -> None:
     told(planner)
     name = "line\nä\u2028\U0001f600"
@@ -106,6 +109,7 @@ def test_a_reply_carries_the_id_and_every_character(planner: subprocess.Popen[st
     assert reply == {"id": 7, "result": {"name": name}, "error": None, "notices": []}
 
 
+@pytest.mark.slow
 def test_an_unknown_operation_is_refused_by_name(planner: subprocess.Popen[str]) -> None:
     told(planner)
     error = ask(planner, id=1, op="dance", args={})["error"]
@@ -189,6 +193,7 @@ def test_a_bug_is_one_sentence_that_names_the_log_with_the_traceback(
     assert "in stumble" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_output_of_an_operation_cannot_corrupt_the_replies() -> None:
     program = (
         "import os, sys\n"
@@ -212,6 +217,7 @@ def test_the_output_of_an_operation_cannot_corrupt_the_replies() -> None:
     assert "from below" in done.stderr
 
 
+@pytest.mark.slow
 def test_its_garbage_collections_leave_out_what_was_imported() -> None:
     program = "import gc, colonnade.spark_ext.planner.__main__ as planner\n" + (
         "planner.end = lambda: print(gc.get_freeze_count(), file=planner.sys.stderr)\n"

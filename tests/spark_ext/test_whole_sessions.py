@@ -17,7 +17,7 @@ import pytest
 from tests.spark_ext.processes import HOME
 from tests.spark_ext.whole import WAYS
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 JOB = Path(__file__).with_name("whole.py")
@@ -77,7 +77,6 @@ def test_a_builder_for_spark_connect_gives_a_whole_session(tmp_path: Path) -> No
     walked([sys.executable], tmp_path, "configure", COLONNADE_TEST_REMOTE="local[2]")
 
 
-@pytest.mark.long
 @pytest.mark.spark_compat
 @pytest.mark.parametrize("launcher", ["python", "spark-submit"])
 @pytest.mark.parametrize("way", WAYS)
@@ -85,7 +84,6 @@ def test_each_way_gives_a_whole_session(launcher: str, way: str, tmp_path: Path)
     walked([sys.executable] if launcher == "python" else SUBMIT, tmp_path, way)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("call", ["colonnade.enable(spark)", "colonnade.session()"])
 def test_the_shell_of_pyspark_gets_a_whole_session(call: str, tmp_path: Path) -> None:
     script = tmp_path / "start.py"

@@ -145,6 +145,7 @@ def test_the_way_of_the_page_leads_to_the_head_of_every_golden_log(whole: Path) 
         assert Place(each).head() == (expected.epoch, expected.transaction)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(1, 6)), min_size=1, max_size=4),
     st.sets(st.integers(1, 40)),

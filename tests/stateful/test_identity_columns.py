@@ -208,6 +208,7 @@ FINDERS = dict(zip(MISTAKES, (0, 1, 43, 74), strict=True))
 """The seed that found each mistake last."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_planted_mistake_is_found(mistake: str) -> None:
     def search() -> None:

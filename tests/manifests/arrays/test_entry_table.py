@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ def divided(rowsets: list[LiveRowSet], data: st.DataObject) -> list[list[LiveRow
     return [part for part in parts if part]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(rowset_lists(), st.data())
 def test_a_table_says_of_each_rowset_what_the_rowset_says(

@@ -93,6 +93,7 @@ def ranges(count: int, width: int) -> Iterator[tuple[Interval, ...]]:
         yield (Interval(column=1, low=low, high=high, high_open=True),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", [True, False], ids=["with bounds", "without bounds"])
 def test_thousands_of_tombstones_meet_thousands_of_rowsets(stated: bool) -> None:
     """RowSets of a hundred rows, and a tombstone of ten rows for each of them but the last ones."""

@@ -136,6 +136,7 @@ def test_bytes_that_are_not_the_numbers_of_so_many_rows_are_refused(data: bytes)
         decode_origins(data, 3)
 
 
+@pytest.mark.slow
 def test_bytes_that_would_inflate_without_end_are_refused_within_the_memory_of_the_rows() -> None:
     bomb = zlib.compress(bytes(2**28))
     tracemalloc.start()

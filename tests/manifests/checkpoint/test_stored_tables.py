@@ -60,6 +60,7 @@ def test_one_of_many_tables_is_opened_with_as_many_reads_as_one_of_few() -> None
     assert reads[0] == reads[1]
 
 
+@pytest.mark.slow
 def test_a_commit_to_one_of_many_tables_reads_and_writes_that_one() -> None:
     store, _, _ = with_tables(2000)
     watched = FaultyStore(store)

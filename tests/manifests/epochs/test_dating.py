@@ -226,6 +226,7 @@ def test_a_writer_whose_clock_is_behind_makes_no_history_older(off: int, own_fil
         assert machines.vacuum(168).floor == newest, pattern
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tells", [True, False])
 def test_whatever_clocks_say_retention_is_kept_and_vacuum_continues(tells: bool) -> None:
     """Where a vacuum's own clock is right: no state goes before its time, and each goes then."""

@@ -47,6 +47,7 @@ def test_blocks_of_any_size_are_read_the_same(block: int) -> None:
         assert old.numbers() == {*range(old.states[-1].epoch + 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hint", ["gone", "behind the floor"])
 def test_the_newest_state_is_found_without_a_hint_in_few_reads(hint: str) -> None:
     old = Blocks(epochs=3)

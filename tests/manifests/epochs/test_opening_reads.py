@@ -22,6 +22,7 @@ from tests.manifests.epochs.test_slot_reader import epoch
 from tests.manifests.log.far import far_log
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 90), st.sampled_from((8, 64, 1000)), st.booleans())
 def test_a_log_is_opened_at_the_same_head_with_and_without_opening_reads(

@@ -198,6 +198,7 @@ def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int)
     assert times == sorted(set(times), reverse=True)
 
 
+@pytest.mark.slow
 def test_racing_processes_land_every_append_once(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     with_orders(store, make_log(store))

@@ -231,6 +231,7 @@ def test_a_waiting_append_whose_table_is_dropped_fails_alone() -> None:
     assert [times[each.transaction] for each in changes] == [1, 0, 1, 0, 1]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=6), min_size=1, max_size=4))
 def test_changes_of_waiting_threads_leave_what_they_leave_one_after_another(

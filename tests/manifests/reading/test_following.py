@@ -78,6 +78,7 @@ class BesideWriter(FarStore):
         return super()._call(operation, name, effect)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 80), st.integers(0, 50), st.integers(1, 40), st.booleans())
 def test_a_cold_open_beside_a_writer_returns_a_state_that_was_the_head_meanwhile(

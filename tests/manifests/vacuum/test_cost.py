@@ -60,6 +60,7 @@ def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
     assert cost.rounds <= TAGS // 2
 
 
+@pytest.mark.slow
 def test_a_vacuum_reads_no_more_after_many_vacuums() -> None:
     """Each vacuum has a floor of its own, whose anchor the next one removes."""
     world = World(64)

@@ -57,6 +57,7 @@ def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next(every: int) ->
     assert number > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["the mark", "the deletion"])
 def test_a_vacuum_that_slept_harms_no_later_epoch(before: str) -> None:
     old = Blocks(epochs=11)
@@ -77,6 +78,7 @@ def test_a_vacuum_that_slept_harms_no_later_epoch(before: str) -> None:
     old.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [{0}, {3}, {6}, {*range(7)}])
 def test_a_vacuum_puts_lost_marks_again(lost: set[int]) -> None:
     old = Blocks()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from colonnade.manifests.checkpoint.hint import put_hint
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
@@ -68,6 +70,7 @@ def test_no_hint_is_left_that_leads_to_an_older_checkpoint_which_a_vacuum_remove
     assert left is None or older not in {ref.root for ref in (left[0], *left[1].earlier)}
 
 
+@pytest.mark.slow
 def test_a_page_that_many_checkpoints_share_is_read_once_to_find_their_objects(
     decoded: list[str],
 ) -> None:

@@ -228,6 +228,7 @@ def _end_at(call: int, fault: Fault) -> bool:
     return call <= len(store.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "fault"), [*enumerate(FAULTS)])
 def test_a_run_that_ends_at_a_call_loses_nothing_and_the_next_run_continues(
     first: int, fault: Fault

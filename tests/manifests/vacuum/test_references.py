@@ -31,6 +31,7 @@ from tests.manifests.vacuum.kept import reads, tagged
 SMALL = Limits(segment_rowsets=16, segment_vectors=4, root_tables=2, root_bytes=100, page_bytes=512)
 
 
+@pytest.mark.slow
 def test_objects_that_kept_states_share_are_stored_and_read_once() -> None:
     world = tagged(epochs=200, tags=50, limits=Limits(segment_rowsets=16))
     world.vacuum()

@@ -13,7 +13,12 @@ import pytest
 import colonnade
 from tests.spark_ext.processes import HOME, running
 
-pytestmark = [pytest.mark.spark, pytest.mark.spark_compat, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.spark,
+    pytest.mark.spark_compat,
+    pytest.mark.timeout(900),
+]
 HAS_AUTO_CDC = not pyspark.__version__.startswith(("4.1", "4.2"))
 NUMBERS = pa.schema([("id", pa.int64()), ("city", pa.string()), ("n", pa.int64())])
 CHANGES = pa.schema(
@@ -121,7 +126,6 @@ def test_a_pipeline_of_every_kind_of_table_follows_its_sources(
         assert project.rows("customers") == [(1, "eve")]
 
 
-@pytest.mark.long
 def test_a_full_refresh_empties_a_streaming_table_and_reads_its_source_again(
     tmp_path: Path, port_of_connect: None
 ) -> None:

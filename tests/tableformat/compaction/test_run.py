@@ -67,6 +67,7 @@ def fill(table: ArrowTable, seed: int) -> None:
     take(table, gone)
 
 
+@pytest.mark.slow
 @given(schemas(), st.integers(0, 2**32), st.sampled_from(KINDS), st.booleans())
 @settings(max_examples=examples(40))
 def test_the_same_rows_come_out_with_the_statistics_that_they_would_be_written_with(

@@ -42,6 +42,7 @@ def conditions(leaves: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 VERSIONS = range(-6, 16)
 
 
+@pytest.mark.slow
 @given(conditions(OF_VERSIONS))
 def test_the_limits_of_a_condition_on_versions_are_the_first_and_the_last_that_meet_it(
     text: str,

@@ -169,6 +169,7 @@ def _spared(ids: Sequence[int], n: int, kind: pa.DataType) -> pa.Table:
     return pa.table({**columns, "text": [str(hash((each, n))) for each in ids]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_writers_with_kept_keys_hold_what_a_dictionary_holds(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -264,6 +265,7 @@ def test_keys_that_are_used_stay_and_others_make_room() -> None:
     assert [kept.get(*each[:3]) is None for each in tables] == [True, False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["whole numbers", "texts", "two columns"])
 def test_a_search_for_few_keys_opens_only_small_rowsets_that_may_have_one(
     kind: str, monkeypatch: pytest.MonkeyPatch

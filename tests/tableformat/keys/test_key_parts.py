@@ -98,6 +98,7 @@ def test_one_look_tells_that_many_rows_differ(monkeypatch: pytest.MonkeyPatch) -
 TYPES = [text for text in PRIMITIVES if can_be_key(SchemaField(name="k", type=text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 3], ids=["one part", "many parts"])
 @settings(max_examples=examples(40), deadline=None)
 @given(
@@ -168,6 +169,7 @@ def test_many_keys_are_read_again_only_beside_a_rowset_that_may_have_one(
 PLAIN = pa.schema([pa.field("k", pa.int64(), nullable=False), ("v", pa.int64())])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 2])
 @settings(max_examples=25, deadline=None)
 @given(

@@ -95,6 +95,7 @@ def opened(table: ArrowTable, where: str, **options: Any) -> set[int]:
     return {int(each.rowset.id) for each in scan._plan.rowsets}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "read"),
     [

@@ -14,6 +14,7 @@ from tests.strategies import batches, identical, schemas
 from tests.tableformat.rowset.written import PLACES, read, write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 @settings(max_examples=examples(60), deadline=None)
 @given(st.data())

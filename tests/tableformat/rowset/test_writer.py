@@ -234,6 +234,7 @@ def test_a_writer_that_ended_takes_and_gives_nothing_more() -> None:
             writer.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sorted_by", [(), (SortField(column=1),)])
 def test_wide_rows_are_cut_before_they_are_many(sorted_by: tuple[SortField, ...]) -> None:
     columns = {"id": pa.array(range(50_000))}

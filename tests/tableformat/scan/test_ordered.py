@@ -134,6 +134,7 @@ def test_rows_of_any_types_come_in_the_order_of_any_key(
         assert nulls == found["k0"].null_count
 
 
+@pytest.mark.slow
 def test_columns_that_were_renamed_widened_replaced_and_added_are_read_in_order() -> None:
     numbers = pa.schema([("k", pa.int32()), ("n", pa.int32()), ("p", pa.int32())])
     schema = assign_ids(schema_from_arrow(numbers), 1)[0]

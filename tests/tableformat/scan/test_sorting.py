@@ -26,6 +26,7 @@ def batches(size: int = 10_000) -> Iterator[list[pa.Array]]:
         yield [pa.array(np.arange(first, first + size)), pa.array(keys[first : first + size])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_bytes", [10**5, MIB, 10**9])
 def test_rows_are_those_of_one_stable_sort(
     part_bytes: int, monkeypatch: pytest.MonkeyPatch

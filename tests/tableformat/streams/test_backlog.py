@@ -67,6 +67,7 @@ def test_epochs_and_bytes_are_those_after_the_offset(tmp_path: Path) -> None:
     assert behind(reading).seconds >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_bytes_are_those_of_all_unread_rowsets_wherever_their_entries_are(seed: int) -> None:
     """In segments that overlap, in the state, and beside compactions."""

@@ -111,6 +111,7 @@ READS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 def test_the_first_call_of_a_process_does_not_import_pandas(read: str, tmp_path: Path) -> None:
     table = colonnade.create(

@@ -43,6 +43,7 @@ def result(process: subprocess.Popen[str]) -> Any:
     return json.loads(output.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_of_racing_processes_exactly_one_creates_a_name_and_readers_see_it_whole(
     tmp_path: Path,
 ) -> None:

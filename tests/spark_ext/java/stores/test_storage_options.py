@@ -31,6 +31,7 @@ def test_options_of_the_session_and_of_a_read_open_the_store(seen: dict[str, str
     assert "version=2" in seen["history"]
 
 
+@pytest.mark.slow
 def test_a_store_does_not_open_without_its_option_or_with_a_wrong_one(seen: dict[str, str]) -> None:
     for case in ("no option", "another read", "wrong", "dead server"):
         assert "[COLONNADE_STORE]" in seen[case]

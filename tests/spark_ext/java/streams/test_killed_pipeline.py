@@ -17,7 +17,7 @@ import pytest
 import colonnade
 from tests.spark_ext.processes import kill_session, running
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(10800)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(10800)]
 ROOT = Path(__file__).parents[4]
 PROGRAM = Path(__file__).with_name("killed_pipeline.py")
 ID = pa.field("id", pa.int64(), nullable=False)

@@ -76,6 +76,7 @@ def test_rowsets_that_do_not_overlap_are_not_merged(tmp_path: Path) -> None:
     assert [row["k"] for row in rows(tmp_path / "t", plan)] == [0, 9, 10, 12, 20, 25]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(

@@ -101,6 +101,7 @@ def measures() -> tuple[TableSchema, pa.RecordBatch]:
     return schema, rows
 
 
+@pytest.mark.slow
 def test_nested_values_expire_as_a_whole_beside_values_that_stay() -> None:
     schema, rows = measures()
     store = MemoryStore()

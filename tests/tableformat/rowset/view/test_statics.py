@@ -113,6 +113,7 @@ def test_no_row_is_pruned_by_a_column_that_its_rowset_does_not_store(tmp_path: P
         table.optimize().executeCompaction()
 
 
+@pytest.mark.slow
 def test_rowsets_of_almost_the_same_keys_share_what_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

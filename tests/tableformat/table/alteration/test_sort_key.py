@@ -288,6 +288,7 @@ HISTORIES = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(*HISTORIES)
 def test_any_keys_between_any_statements_keep_rows_and_orders(
