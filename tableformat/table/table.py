@@ -452,6 +452,11 @@ class ArrowTable(TableReads):
         table, and the type of a column widens if the rows need that. The columns change in an epoch
         of their own, before the rows. With `ignore_unknown_columns` such a column is left out.
 
+        In a table with a primary key, the property `onDuplicate` says what becomes of a row whose
+        key is there. `settings.on_duplicate` replaces it. "error", the default, refuses the append.
+        "ignore" leaves such rows out, also if a concurrent writer has committed their keys first.
+        "merge" makes one row of both, as `upsert` does.
+
         The table is unchanged after an error, with one exception. A stream can be read only once,
         so columns that `evolve` has added for it stay when a value of a row is refused. A pyarrow
         table or batch is checked before, but not what its rows become where they merge. Raises
