@@ -1,8 +1,8 @@
 """Values of a column, between their Arrow form, numpy, and the form of a bound. Does no I/O.
 
 In the form of a bound, dates, times and timestamps are numbers of their unit, and decimals are
-unscaled. pyarrow's own `array`, `scalar` and `to_numpy` import pandas where it is installed, which
-takes longer than to read a small table. So values are converted by their bytes here.
+unscaled. Functions of this module convert values by their bytes. pyarrow's own `array`, `scalar`
+and `to_numpy` import pandas if it is installed. That takes longer than a read of a small table.
 
 Spec: docs/spec/types.md#table-of-types
 """
@@ -30,9 +30,11 @@ _KINDS = {
 def to_numpy(array: pa.Array) -> NDArray[Any]:
     """Return the values of an array of numbers without NULL. Copies nothing."""
     assert not array.null_count
+    kind = np.dtype(_KINDS[array.type])
     if not len(array):
-        return np.empty(0, _KINDS[array.type])
-    return np.frombuffer(array.buffers()[1], _KINDS[array.type])[array.offset :][: len(array)]
+        return np.empty(0, kind)
+    # A buffer may be longer than its values, and not by whole values.
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
 def booleans(values: NDArray[np.bool_]) -> pa.BooleanArray:
@@ -44,14 +46,16 @@ def booleans(values: NDArray[np.bool_]) -> pa.BooleanArray:
 def to_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     """Return values in the form of bounds as an array of a storage type. None of them is None.
 
-    Raises OverflowError for a number that the type cannot hold.
+    Raises OverflowError for a number that the type cannot hold, and for 2 GiB of texts or more.
     """
     if pa.types.is_boolean(type_):
         return booleans(np.array(values, np.bool_))
     if type_ in (pa.string(), pa.binary()):
         parts = [each.encode() if isinstance(each, str) else each for each in values]
-        ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
+        ends = np.cumsum([0, *map(len, parts)])
+        if ends[-1] >= 2**31:
+            raise OverflowError(f"Texts of {ends[-1]} bytes do not fit into one array.")
+        buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(parts))]
         return pa.Array.from_buffers(type_, len(values), buffers)
     if pa.types.is_floating(type_):
         data = np.array(values, _KINDS[type_]).tobytes()

@@ -88,6 +88,22 @@ def test_numbers_become_those_of_numpy(type_: pa.DataType, data: st.DataObject) 
         assert found.tolist() == part.to_pylist()
 
 
+def test_numbers_are_read_from_a_buffer_that_is_longer_than_they_are() -> None:
+    buffer = pa.py_buffer(np.arange(3, dtype=np.int64).tobytes() + b"more")
+    array = pa.Array.from_buffers(pa.int64(), 2, [None, buffer], offset=1)
+    assert to_numpy(array).tolist() == [1, 2]
+
+
+class _Huge(bytes):
+    def __len__(self) -> int:
+        return 2**30
+
+
+def test_texts_that_no_array_holds_are_refused() -> None:
+    with pytest.raises(OverflowError, match="2147483648 bytes"):
+        to_array([_Huge(), _Huge()], pa.binary())
+
+
 @given(st.lists(st.booleans()))
 def test_booleans_of_numpy_become_those_of_arrow(values: list[bool]) -> None:
     assert booleans(np.array(values, np.bool_)).to_pylist() == values
