@@ -119,7 +119,7 @@ def _imports(found: dict[str, dict[str, list[dict[str, Any]]]]) -> Figure:
 
 
 def _in_a_process(place: Path, name: str, task: str, rows: int) -> dict[str, Any]:
-    """Run a task on the table of a library, which `write` makes and leaves for the others."""
+    """Run a task on the table of a library. The task `write` makes the table."""
     folder, kept = place / name, place / "kept" / name
     if task == "write":
         shutil.rmtree(kept, ignore_errors=True)

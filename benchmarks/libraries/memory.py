@@ -19,7 +19,7 @@ from benchmarks.measure import Figure
 
 ROWS = 20_000_000
 PART = 100_000
-"""The rows of a batch that is written, and of what is upserted or merged."""
+"""How many rows a written batch has, and how many an upsert or a MERGE brings."""
 
 Table = colonnade.ArrowTable
 WORKS: dict[str, Callable[[Table, int], object]] = {
@@ -78,7 +78,7 @@ def _chained(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterato
 
 
 def _incoming(rows: int) -> pa.Table:
-    """Return rows of which half are new."""
+    """Return `PART` rows. Half of their ids are new."""
     random = np.random.default_rng(3)
     old = random.choice(rows, PART // 2, replace=False)
     return rows_of(np.concatenate([old, np.arange(rows, rows + PART // 2)]), rows)

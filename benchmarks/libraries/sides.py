@@ -1,4 +1,4 @@
-"""The same table in five libraries: how each writes, reads and changes it.
+"""One table in five libraries: each writes, reads and changes it.
 
 A task opens the table anew. Rows come as Arrow tables, and tasks that read return one.
 """
@@ -6,6 +6,8 @@ A task opens the table anew. Rows come as Arrow tables, and tasks that read retu
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +24,16 @@ _IDS = f"id IN ({', '.join(map(str, CHANGED))})"
 _PART = f"day = DATE '{DAY}' AND category = '{CATEGORY}'"
 
 
-class Side:
+class Side(ABC):
     """A library with the table in a folder."""
 
     def __init__(self, folder: Path) -> None:
         """Find the folder, which `write` fills. Reads nothing."""
         self.folder = folder
 
+    @abstractmethod
     def write(self, rows: pa.Table) -> None:
         """Make the table of rows."""
-        raise NotImplementedError
 
     def all(self) -> pa.Table:
         """Read all rows."""
@@ -49,25 +51,25 @@ class Side:
         """Read the row with an id."""
         return self.read((), f"id = {CHANGED[-1]}")
 
+    @abstractmethod
     def read(self, columns: tuple[str, ...], where: str) -> pa.Table:
         """Read columns (none: all) of rows that meet a condition (empty: all)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def upsert(self, rows: pa.Table) -> None:
-        """Replace the rows with these ids, and insert the others."""
-        raise NotImplementedError
+        """Replace rows of the table by those with the same ids, and insert the other rows."""
 
+    @abstractmethod
     def delete(self) -> None:
         """Delete the rows with a name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def update(self) -> None:
         """Add 1 to the count of the rows with fifty ids."""
-        raise NotImplementedError
 
+    @abstractmethod
     def merge(self, rows: pa.Table) -> None:
         """As `upsert`, but leave rows alone whose count is greater."""
-        raise NotImplementedError
 
 
 class Colonnade(Side):
@@ -244,7 +246,7 @@ def _of(module: str) -> Any:
     return importlib.import_module(module)
 
 
-SIDES: dict[str, type[Side]] = {
+SIDES: dict[str, Callable[[Path], Side]] = {
     "Colonnade": Colonnade,
     "delta-rs": DeltaRs,
     "PyIceberg": PyIceberg,

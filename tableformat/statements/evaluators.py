@@ -179,7 +179,7 @@ def merge(
 
 
 def _matching(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
-    """Return the columns by which rows match, those of the source by those of the table."""
+    """Return the matching columns: names of the table, each with its name of the source."""
     if isinstance(on, Mapping):
         return dict(zip(check_names(on, "on"), check_names(on.values(), "on"), strict=True))
     names = check_names((on,) if isinstance(on, str) else on, "on")

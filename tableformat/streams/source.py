@@ -196,7 +196,7 @@ class TableStream:
         return floor if there is not None and there.changed_epoch < epoch else None
 
     def _after_loss(self, head: Snapshot, start: Offset) -> Snapshot:
-        """Return the oldest state of the log, with which a stream goes on that may lose rows."""
+        """Return the oldest state of the log. A stream that may lose rows goes on with it."""
         lost = f"epochs up to {head.floor} of table {self.shown.name!r} were removed by retention"
         if self.rules.fail_on_loss:
             raise NotFoundError(

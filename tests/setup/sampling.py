@@ -1,7 +1,7 @@
 """Which tests a push runs: a sample, and another one in each run.
 
-A number chooses the sample, so that a run can be repeated: one in so many files of tests with a
-JVM, one in so many tests marked `slow`, and few cases of each test.
+A push runs one of `share` files of tests with a JVM, one of `share` tests marked `slow`, and few
+cases of each test. A number, the seed, chooses them, so the same seed repeats a run.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_rowsets_are_found_by_their_ids_in_the_segments_that_may_have_them() -> 
 def test_rowsets_in_segments_and_after_them_are_found_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Those after the segments cost no look at the others, so many appends stay cheap."""
+    """To find a RowSet after the segments costs the same after any number of appends."""
     store, _, _ = in_segments(40, 8)
     log = make_log(store)
     log.commit(append(*(entry() for _ in range(30))), log.reader.read_head())
