@@ -17,7 +17,7 @@ public final class Streams {
       boolean changes, boolean updates, boolean ignoreDeletes, boolean ignoreChanges,
       boolean skipChanges, boolean failOnLoss, boolean failOnNewColumns) {}
 
-  /** What a user asks of a stream, and the {@code name} and columns ({@code shown}) of its table. */
+  /** What a user asks of a stream; the {@code name} and the columns ({@code shown}) of its table. */
   public record AskedStream(
       String name, String shown, @Nullable String start, StreamRules rules, Limits limits) {}
 
@@ -45,7 +45,8 @@ public final class Streams {
       implements Request<Feed.PlannedChanges> {}
 
   /** Say how far the newest epoch is ahead of an {@code offset}. */
-  public record StreamBacklog(Views.NamedView view, String offset) implements Question<FoundBacklog> {}
+  public record StreamBacklog(Views.NamedView view, String offset)
+      implements Question<FoundBacklog> {}
 
   /** How far a stream is behind. */
   public record FoundBacklog(Backlog backlog) {}
