@@ -160,6 +160,9 @@ class PyIceberg(Side):
         counts = pc.cast(pc.add(rows["count"], 1), rows.schema.field(at).type)
         table.overwrite(rows.set_column(at, rows.schema.field(at), counts), _IDS)
 
+    def merge(self, rows: pa.Table) -> None:
+        raise NotImplementedError("PyIceberg has no MERGE")
+
     @property
     def _catalog(self) -> Any:
         kind = _of("pyiceberg.catalog.sql").SqlCatalog
