@@ -329,6 +329,7 @@ class SchemaField(InputModel):
         return self.model_copy(update={"type": new})
 
 
+SchemaField.model_rebuild()  # once, and not again inside each of the others
 for _nested in (ArrayType, MapType, StructType):
     _nested.model_rebuild()  # finds SchemaField, which was not there above
     public(_nested)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import PlainSerializer, TypeAdapter
@@ -94,12 +95,12 @@ class View:
 
     def to_json(self) -> str:
         """Return the view as one JSON object, without the values that are the defaults."""
-        return _JSON.dump_json(self, exclude_defaults=True).decode()
+        return _json().dump_json(self, exclude_defaults=True).decode()
 
     @classmethod
     def from_json(cls, text: str) -> View:
         """Read a view that `to_json` has written. Raises pydantic's ValidationError."""
-        return _JSON.validate_json(text)
+        return _json().validate_json(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +114,6 @@ class Statics:
     view: View
 
 
-_JSON = TypeAdapter(View)
+@cache
+def _json() -> TypeAdapter[View]:  # A view that stays in its process needs none.
+    return TypeAdapter(View)

@@ -131,7 +131,7 @@ def _scan(
     # The vectors leave no hidden row.
     plan = plan_scan(replace(view.of(left), hidden={}), view.epoch, columns, where)
     some = {each.id: ranges[each.id] for each in left if not _is_whole(each, ranges[each.id])}
-    return plan.model_copy(update={"ranges": some})
+    return replace(plan, ranges=some)
 
 
 def _is_whole(rowset: LiveRowSet, ranges: Ranges) -> bool:

@@ -8,19 +8,21 @@ inline bytes. The reader prunes blocks by the indexes of its own ranges.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.arrays.expired_regions import without_expired_bounds
 from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry, RowSetNumber
-from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
+from colonnade.manifests.model.schema import TableSchema, without_metadata
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import Statics, View
 from colonnade.tableformat.partition.prune import partition_test
@@ -63,7 +65,8 @@ class RowSetScan:
         return max(1, rowset.byte_count * self.row_count // rowset.entry.rows)
 
 
-class ScanPlan(Model):
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
     """A view of the RowSets to read, in order, and how to treat their rows.
 
     `epoch` is that of the state that the user reads. `projection` names the columns to return, and
@@ -77,7 +80,7 @@ class ScanPlan(Model):
     projection: tuple[str, ...]
     predicate: Any = None
     order: RowOrder | None = None
-    ranges: dict[RowSetNumber, Ranges] = {}
+    ranges: Mapping[RowSetNumber, Ranges] = field(default_factory=dict)
 
     @property
     def rowsets(self) -> tuple[RowSetScan, ...]:
@@ -108,7 +111,7 @@ class ScanPlan(Model):
             if each != ((0, rowsets[number].entry.rows),)
         }
         view = self.view.of(rowsets.values())
-        return self.model_copy(update={**changes, "view": view, "ranges": some})
+        return replace(self, view=view, ranges=some, **changes)
 
     @property
     def table(self) -> str:
@@ -127,12 +130,12 @@ class ScanPlan(Model):
 
         Values that are the defaults are left out.
         """
-        return self.model_dump_json(exclude_defaults=True)
+        return _json().dump_json(self, exclude_defaults=True).decode()
 
     @classmethod
     def from_json(cls, text: str) -> ScanPlan:
         """Read a plan that `to_json` has written. Raises pydantic's ValidationError."""
-        return cls.model_validate_json(text)
+        return _json().validate_json(text)
 
     @property
     def output_schema(self) -> TableSchema:
@@ -149,6 +152,11 @@ class ScanPlan(Model):
         if self.predicate is None:
             return None
         return bind(from_json(self.predicate), self.view.columns)
+
+
+@cache
+def _json() -> TypeAdapter[ScanPlan]:  # A plan that stays in its process needs none.
+    return TypeAdapter(ScanPlan)
 
 
 def rowset_filter(table: TableState, predicate: Predicate | None) -> BoundsFilter | None:

@@ -114,7 +114,7 @@ def test_no_job_plan_history_object_or_log_shows_a_secret(
     assert place == StoreAddress.of(PATH, OPTIONS)
     for shown in (table, table._location, table._log.store, place, report, history, plan):
         texts += [repr(shown), str(shown)]
-    texts += [table.path, plan.model_dump_json(), json.dumps(place.url), caplog.text]
+    texts += [table.path, plan.to_json(), json.dumps(place.url), caplog.text]
     assert not [text for text in texts if SECRET in text]
     stored = [bytes(files.cat_file(path)) for path in files.find("/lake")]
     assert len(stored) > 5

@@ -94,7 +94,7 @@ def scan(request: Scan) -> PlannedScan:
     statics = plan.view.statics
     apart = statics is not None and is_divided(statics, plan)
     if not apart:  # Tasks share the static values, so no task names them again.
-        plan = plan.model_copy(update={"view": replace(plan.view, statics=None)})
+        plan = replace(plan, view=replace(plan.view, statics=None))
     size = _read_bytes(plan, statics)
     count = task_count(size, request.parallelism)
     if count > 1 and not named.whole and not may_group(request, table):

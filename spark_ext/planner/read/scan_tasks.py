@@ -31,7 +31,7 @@ def scan_task(named: NamedView, plan: ScanPlan, more: Mapping[str, Any] | None =
         about["cache"] = cache._asdict()
     if plan.view.statics is not None:
         about["statics"] = statics_json(*statics_of_task(plan.view.statics, plan))
-        plan = plan.model_copy(update={"view": replace(plan.view, statics=None)})
+        plan = replace(plan, view=replace(plan.view, statics=None))
     stated = json.dumps({**about, **(more or {})}, separators=(",", ":"))
     return f'{{"url":{json.dumps(named.url)},"plan":{plan.to_json()},{stated[1:]}'
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.planner.messages.queries import Scan
 from colonnade.spark_ext.planner.read.grouping import divide_by_partition, is_fair
@@ -48,7 +50,7 @@ def divided(
         groups = is_fair(plan, size, count, max(MAX_TASK_BYTES, size // request.parallelism))
     if found := _in_order(table, plan, count, by_partition=groups):
         return found, groups, True
-    plan = plan.model_copy(update={"order": None})
+    plan = replace(plan, order=None)
     if request.view.whole:
         return divide_by_rowset(plan, request.view.whole), False, False
     if groups and (found := divide_by_partition(table, plan, count, apart=request.apart)):

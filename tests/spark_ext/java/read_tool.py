@@ -19,6 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyspark
+from pydantic import TypeAdapter
 
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.regions import Mask, Region
@@ -150,7 +151,7 @@ def plan_of(
         predicate=predicate,
         ranges={} if ranges is None else {each.id: tuple(ranges) for each in rowsets},
     )
-    return dict(json.loads(plan.model_dump_json() if whole else plan.to_json()))
+    return dict(json.loads(TypeAdapter(ScanPlan).dump_json(plan) if whole else plan.to_json()))
 
 
 def spark_schema(schema: TableSchema) -> str:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -104,7 +105,7 @@ def test_a_plan_carries_no_metadata_of_columns_to_each_task() -> None:
     column = SchemaField(id=1, name="a", type=StructType(fields=(inner,)), metadata='{"k":1}')
     told = replace(TABLE, schema=TableSchema(fields=(column,)))
     plan = plan_scan(View.stored(told), 7)
-    assert "long" not in plan.model_dump_json()
+    assert "long" not in plan.to_json()
     assert [field.name for field in walk(plan.view.columns.fields)] == ["a", "x"]
     assert told.schema.fields[0].children()[0].metadata is not None
 
@@ -117,8 +118,8 @@ def test_a_plan_survives_the_way_through_json(live: list[LiveRowSet], whole: boo
     plan = plan_scan(
         View.stored(table, live), 7, ["b"], (col("a") > 3) & ~col("B").isin(["x", None])
     )
-    text = plan.model_dump_json() if whole else plan.to_json()
-    again = ScanPlan.model_validate_json(text)
+    text = TypeAdapter(ScanPlan).dump_json(plan).decode() if whole else plan.to_json()
+    again = ScanPlan.from_json(text)
     assert again == plan
     assert again.bound_predicate() == plan.bound_predicate()
     if not whole:

@@ -110,7 +110,7 @@ def test_a_task_reads_the_values_of_the_keys_that_its_rowsets_may_have(
     tasks = divide_plan(whole, 5)
     found = [keys_read(table, task) for task in tasks]
     for task, keys in zip(tasks, found, strict=True):
-        own = task.model_copy(update={"projection": ("k", "n")})
+        own = replace(task, projection=("k", "n"))
         batches = read_plan(table._log.store, own)
         assert keys == {k for batch in batches for k in batch["k"].to_pylist()}
     assert set().union(*found) == set(KEYS[kind][1])

@@ -130,7 +130,7 @@ def read_both(
         vectors[0] = write_deletion_vector(store, PREFIX, JOB, DeletionVector.of(gone))
     plan = plan_of(schema, [entry], vectors, prefix=PREFIX)
     found = pa.Table.from_batches(
-        read_plan(store, ScanPlan.model_validate_json(json.dumps(plan))), arrow_schema(schema)
+        read_plan(store, ScanPlan.from_json(json.dumps(plan))), arrow_schema(schema)
     ).combine_chunks()
     whole = found.to_batches() or [pa.RecordBatch.from_pylist([], found.schema)]
     return {

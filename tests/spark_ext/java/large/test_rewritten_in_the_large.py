@@ -6,6 +6,7 @@ the tables that Python wrote.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -41,7 +42,7 @@ def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[
     plan = plan_scan(table._log.rowsets.view(table._state, None, None), table.epoch)
     shown = spark_schema(table._state.schema)
     for part in split_plan(plan, target_bytes=1):
-        yield tool.rows(str(url), part.model_dump(mode="json", exclude_none=True), shown)
+        yield tool.rows(str(url), json.loads(part.to_json()), shown)
 
 
 def check(tool: ReadTool, url: Path, table: ArrowTable, rows: pa.Table, step: str) -> None:

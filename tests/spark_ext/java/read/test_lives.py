@@ -27,7 +27,7 @@ def read(tool: ReadTool, url: str, plan: ScanPlan) -> list[Any]:
     how: dict[str, Any] = {}
     if statics is not None:
         how["statics"] = statics_json(statics)
-    alone = plan.model_copy(update={"view": replace(plan.view, statics=None)})
+    alone = replace(plan, view=replace(plan.view, statics=None))
     task = json.loads(alone.to_json())
     answer = tool.answer(url, task, spark_schema(plan.output_schema), **how)
     assert "rows" in answer, answer

@@ -294,7 +294,7 @@ def test_rows_of_merged_rowsets_are_hidden_and_masked(tool: ReadTool, tmp_path: 
     view = scan._plan.view
     ids = [each.id for each in view.rowsets]
     view = replace(view, hidden=dict.fromkeys(ids, hidden), masks=dict.fromkeys(ids, masks))
-    plan = json.loads(scan._plan.model_copy(update={"view": view}).to_json())
+    plan = json.loads(replace(scan._plan, view=view).to_json())
     shown = spark_schema(scan._plan.output_schema)
     answer = tool.answer(f"file:{tmp_path}/t", plan, shown, merged=True)
     rows = [row for batch in scan.to_batches() for row in batch.to_pylist()]

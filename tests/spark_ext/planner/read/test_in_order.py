@@ -31,10 +31,7 @@ def planned(path: Path, *columns: str, **asked: Any) -> dict[str, Any]:
 
 
 def tasks(found: dict[str, Any]) -> list[ScanPlan]:
-    return [
-        ScanPlan.model_validate_json(json.dumps(json.loads(task)["plan"]))
-        for task in found["tasks"]
-    ]
+    return [ScanPlan.from_json(json.dumps(json.loads(task)["plan"])) for task in found["tasks"]]
 
 
 def rows(path: Path, plan: ScanPlan) -> list[dict[str, Any]]:

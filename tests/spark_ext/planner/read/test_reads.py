@@ -51,10 +51,7 @@ def scan(loaded: dict[str, Any], *columns: str, **asked: Any) -> dict[str, Any]:
 
 def plans(planned: dict[str, Any]) -> list[ScanPlan]:
     """The plan of each task, as a task reads it."""
-    return [
-        ScanPlan.model_validate_json(json.dumps(json.loads(task)["plan"]))
-        for task in planned["tasks"]
-    ]
+    return [ScanPlan.from_json(json.dumps(json.loads(task)["plan"])) for task in planned["tasks"]]
 
 
 def keys(planned: dict[str, Any]) -> list[int]:
