@@ -68,10 +68,10 @@ def encode_filter(array: pa.Array, column: StoredColumn) -> bytes:
     """
     hashes = np.unique(hash_rows(array, column))
     bucket_count = max(1, -(-BITS_PER_VALUE * len(hashes) // (8 * BUCKET_BYTES)))
-    bits = np.zeros((bucket_count, 8, 32), np.bool_)
+    bits = np.zeros(8 * BUCKET_BYTES * bucket_count, np.bool_)
     buckets, places = _places(hashes, bucket_count)
     for word in range(8):
-        bits[buckets, word, places[word]] = True
+        bits[8 * BUCKET_BYTES * buckets + 32 * word + places[word]] = True
     return np.packbits(bits, bitorder="little").tobytes()
 
 

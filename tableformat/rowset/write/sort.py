@@ -29,8 +29,16 @@ def sort_indices(columns: Mapping[int, pa.Array], sort_key: Sequence[SortField])
             arrays.append(array.is_valid())
         keys.append((str(len(arrays)), order))
         arrays.append(_comparable(array))
+    if len(arrays) == 1 and _are_in_order(arrays[0], keys[0][1]):
+        return pa.array(np.arange(len(arrays[0]), dtype=np.uint64))
     batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
     return pc.sort_indices(batch, sort_keys=keys)
+
+
+def _are_in_order(array: pa.Array, order: str) -> bool:
+    """Return whether values without NULL are sorted, which takes a tenth of the time of a sort."""
+    compare = pc.less_equal if order == "ascending" else pc.greater_equal
+    return bool(pc.all(compare(array[:-1], array[1:])).as_py())
 
 
 def _comparable(array: pa.Array) -> pa.Array:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.examples_of import examples
 from tests.tableformat.rowset.written import read, write
@@ -60,3 +61,14 @@ def test_a_sort_key_orders_rows_as_spark_does(data: st.DataObject) -> None:
         ranks = [rank(value) for value in columns[name]]
         expected.sort(key=ranks.__getitem__, reverse=field.descending)
     assert read(store, schema, entries)["row"].to_pylist() == expected
+
+
+@given(st.lists(st.integers(-3, 3)), st.booleans())
+def test_rows_that_are_in_order_already_keep_it(values: list[int], descending: bool) -> None:
+    key = [SortField(column=1, descending=descending)]
+    numbers = sorted(range(len(values)), key=values.__getitem__, reverse=descending)
+    assert sort_indices({1: pa.array(values, pa.int32())}, key).to_pylist() == numbers
+    in_order = pa.array(sorted(values, reverse=descending), pa.int32())
+    found = sort_indices({1: in_order}, key)
+    assert found.to_pylist() == list(range(len(values)))
+    assert found.type == pa.uint64()
