@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 DAY_MS = 86_400_000
 """If two clocks differ by more than this (in ms), at least one of them is wrong."""
@@ -42,6 +42,15 @@ def elapsed_s() -> float:
     """Return seconds since some moment of the past. The clock goes on while the machine sleeps."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def moment(time_ms: int) -> datetime:
+    """Return `time_ms` (ms since 1970 UTC) as a datetime in UTC."""
+    return EPOCH_START + time_ms * MILLISECOND
 
 
 def utc(time_ms: int) -> str:

@@ -84,6 +84,24 @@ assert colonnade.open(sys.argv[1]).scan().to_arrow().num_rows == 2
 """
 
 
+READ = """
+import colonnade
+trips = colonnade.open(sys.argv[1])
+assert trips.scan(["miles"], where=colonnade.col("miles") >= 0).to_arrow().num_rows == 2
+"""
+
+UNREAD = (
+    *("sqlglot", "colonnade.manifests.checkpoint.writer"),
+    *("colonnade.manifests.commit.attempt", "colonnade.manifests.commit.rebase"),
+    *("colonnade.manifests.vacuum", "colonnade.tableformat.rowset.writer"),
+    *("colonnade.tableformat.statements", "colonnade.tableformat.table.creation"),
+    *("colonnade.tableformat.table.design.spec", "colonnade.tableformat.table.epochs.history"),
+    *("colonnade.tableformat.table.evolution", "colonnade.tableformat.table.writes"),
+    *("colonnade.tableformat.verify", "colonnade.tableformat.write.pipeline"),
+)
+"""What a program that only reads does not need: how rows are written, and the parser of SQL."""
+
+
 def test_a_bare_import_loads_itself_and_what_nearly_every_program_has_loaded() -> None:
     loaded = loaded_by("import colonnade")
     assert {name for name in loaded if name.startswith("colonnade")} == {"colonnade"}
@@ -97,7 +115,26 @@ def test_a_program_loads_only_what_it_uses(tmp_path: Path) -> None:
     assert needless == set()
 
 
-@pytest.mark.parametrize("name", UNUSED[-11:])
+def test_a_program_that_only_reads_loads_nothing_that_writes(tmp_path: Path) -> None:
+    loaded_by(TWO_ROWS, str(tmp_path / "trips"))
+    loaded = loaded_by(READ, str(tmp_path / "trips"))
+    needless = {name for name in loaded for each in UNREAD if f"{name}.".startswith(f"{each}.")}
+    assert needless == set()
+
+
+IN_ONE_PROCESS = f"""{READ}
+from colonnade.manifests.state import view
+from colonnade.tableformat.scan import plan
+assert [each._json.cache_info().currsize for each in (plan, view)] == [0, 0]
+"""
+
+
+def test_a_scan_in_one_process_prepares_no_json_of_its_plan(tmp_path: Path) -> None:
+    loaded_by(TWO_ROWS, str(tmp_path / "trips"))
+    loaded_by(IN_ONE_PROCESS, str(tmp_path / "trips"))
+
+
+@pytest.mark.parametrize("name", [*UNUSED[-11:], *UNREAD])
 def test_what_such_a_program_must_not_load_is_there(name: str) -> None:
     assert find_spec(name) is not None
 

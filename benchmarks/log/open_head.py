@@ -11,8 +11,9 @@ import pyarrow as pa
 
 import colonnade
 from benchmarks.measure import Figure, seconds
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import new_job_id, new_object_id, new_transaction_id
-from colonnade.manifests.log.log import Change, Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import ByteCheck, ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.snapshot import Snapshot, TableState

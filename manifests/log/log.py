@@ -21,18 +21,9 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.clock import now_ms
-from colonnade.manifests.commit.attempt import Writer, commit
-from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.conflicts import check_change, check_expected
-from colonnade.manifests.commit.landed_changes import find_sent, search
-from colonnade.manifests.commit.next_epoch import fold_own, next_epoch
-from colonnade.manifests.commit.outcome import Committed, Unknown, not_sent, perhaps_sent
-from colonnade.manifests.commit.rebase.begin import begin
-from colonnade.manifests.commit.removals import removals_are_conflicts
-from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.engine import Author, engine_name, present_author, working_for
 from colonnade.manifests.epochs.agreement import Agreement
 from colonnade.manifests.epochs.dating import Clock
@@ -43,6 +34,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.later import later
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.background_checkpoint import BackgroundCheckpoint
 from colonnade.manifests.log.creation import create_database
@@ -53,7 +45,31 @@ from colonnade.manifests.state.fold import with_changes
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.object_store import ObjectStore
 
-__all__ = ["Change", "Log", "create_database"]
+__all__ = ["Log", "create_database"]
+
+if TYPE_CHECKING:
+    from colonnade.manifests.checkpoint import writer as checkpoints
+    from colonnade.manifests.commit import (
+        attempt,
+        conflicts,
+        landed_changes,
+        outcome,
+        removals,
+    )
+    from colonnade.manifests.commit import next_epoch as epochs
+    from colonnade.manifests.commit import statics as static_values
+    from colonnade.manifests.commit.change import Change
+    from colonnade.manifests.commit.rebase import begin as rebase
+else:  # what a program that only reads does not need
+    attempt = later("colonnade.manifests.commit.attempt")
+    rebase = later("colonnade.manifests.commit.rebase.begin")
+    checkpoints = later("colonnade.manifests.checkpoint.writer")
+    conflicts = later("colonnade.manifests.commit.conflicts")
+    landed_changes = later("colonnade.manifests.commit.landed_changes")
+    epochs = later("colonnade.manifests.commit.next_epoch")
+    outcome = later("colonnade.manifests.commit.outcome")
+    removals = later("colonnade.manifests.commit.removals")
+    static_values = later("colonnade.manifests.commit.statics")
 
 _log = logging.getLogger(__name__)
 
@@ -152,16 +168,16 @@ class Log:
         parameters = author.signed(change.parameters)
         if parameters is not change.parameters:
             change = replace(change, parameters=parameters)
-        change = with_static_values(change, base)
-        check_change(change, base)
+        change = static_values.with_static_values(change, base)
+        conflicts.check_change(change, base)
         with working_for(author):
-            outcome = commit(change, base, self._writer)
-        if not isinstance(outcome, Committed):
-            raise outcome.error
-        if not outcome.epochs:
-            return outcome.state, None
-        after = self._background.adopt(outcome.state, outcome.epochs)
-        return self._checkpoint_if_due(after), outcome.epoch
+            result = attempt.commit(change, base, self._writer)
+        if not isinstance(result, outcome.Committed):
+            raise result.error
+        if not result.epochs:
+            return result.state, None
+        after = self._background.adopt(result.state, result.epochs)
+        return self._checkpoint_if_due(after), result.epoch
 
     def commit_statement(
         self,
@@ -188,7 +204,7 @@ class Log:
                 change = evaluate(base)
             except CorruptionError:
                 try:
-                    with removals_are_conflicts(self.reader, operation, base):
+                    with removals.removals_are_conflicts(self.reader, operation, base):
                         raise
                 except ConflictError:
                     if last:
@@ -206,8 +222,8 @@ class Log:
         raise AssertionError("unreachable")
 
     @property
-    def _writer(self) -> Writer:
-        return Writer(self.reader, self.clock, self._engine, self.pause, self._is_due)
+    def _writer(self) -> attempt.Writer:
+        return attempt.Writer(self.reader, self.clock, self._engine, self.pause, self._is_due)
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
         """Return the state that a change was planned on, or the state after the change itself.
@@ -225,9 +241,9 @@ class Log:
                 raise
         removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
         if fresh:
-            raise not_sent(removed)
-        unknown = perhaps_sent(removed, transaction)
-        return _state(search(self.reader, transaction, unknown, self.pause)), True
+            raise outcome.not_sent(removed)
+        unknown = outcome.perhaps_sent(removed, transaction)
+        return _state(landed_changes.search(self.reader, transaction, unknown, self.pause)), True
 
     def find_sent(self, transaction: str, error: ColonnadeError) -> Snapshot:
         """Return the state right after a change that an earlier send may have committed.
@@ -237,7 +253,7 @@ class Log:
         CommitUnknownError if the change is not found, because a request of an earlier send may
         still arrive.
         """
-        return _state(find_sent(self.reader, transaction, error, self.pause))
+        return _state(landed_changes.find_sent(self.reader, transaction, error, self.pause))
 
     def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:
         """Check the expected epoch of an operation that has nothing to commit.
@@ -246,7 +262,7 @@ class Log:
         an epoch.
         """
         if epoch is not None:
-            check_expected(operation, epoch, self.reader.refresh(base))
+            conflicts.check_expected(operation, epoch, self.reader.refresh(base))
 
     def preview(
         self,
@@ -261,12 +277,12 @@ class Log:
         itself. Commits nothing and writes no object. Raises as `commit`.
         """
         before = replace(base, tables=with_changes(base.tables, earlier, base.epoch))
-        change = with_static_values(change, before)
-        check_change(change, before)
-        with removals_are_conflicts(self.reader, change, base):
-            carried = begin(change, before, self.reader, stored=False)
-            epoch = next_epoch(carried, before, self.clock, self._engine)
-            state = fold_own(before, epoch)
+        change = static_values.with_static_values(change, before)
+        conflicts.check_change(change, before)
+        with removals.removals_are_conflicts(self.reader, change, base):
+            carried = rebase.begin(change, before, self.reader, stored=False)
+            epoch = epochs.next_epoch(carried, before, self.clock, self._engine)
+            state = epochs.fold_own(before, epoch)
         changed = {
             id_: replace(table, previews=(*table.previews, epoch))
             for id_, table in state.held_tables().items()
@@ -288,7 +304,7 @@ class Log:
             # An old state may refer to segments that vacuum has removed since.
             fresh = self.reader.read_at(snapshot.epoch) if snapshot.stale else snapshot
             replay = partial(self.reader.follower.replay, fresh.database)
-            return write_checkpoint(self.store, fresh, self.limits, replay)
+            return checkpoints.write_checkpoint(self.store, fresh, self.limits, replay)
         except Exception as error:
             # The epoch is committed, and no reader needs a checkpoint of it. An error here would
             # tell the caller that the commit had failed.
@@ -311,7 +327,7 @@ class Log:
         return epoch % self._interval == 0
 
 
-def _state(outcome: Committed | Unknown) -> Snapshot:
-    if isinstance(outcome, Unknown):
-        raise outcome.error
-    return outcome.state
+def _state(found: outcome.Committed | outcome.Unknown) -> Snapshot:
+    if isinstance(found, outcome.Unknown):
+        raise found.error
+    return found.state

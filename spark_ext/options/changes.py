@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_names import split_list
 from colonnade.spark_ext.options.names import CHANGES, FEED, RANGE
 from colonnade.spark_ext.options.stated import Stated, TableOptions
-from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.time_travel import timestamp_ms
 
 if TYPE_CHECKING:

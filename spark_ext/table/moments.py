@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from pyspark.sql import SparkSession
 
+from colonnade.manifests.clock import EPOCH_START
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.table.epochs.history import EPOCH_START
 
 
 def moment_of(spark: SparkSession, timestamp: datetime | str) -> datetime:

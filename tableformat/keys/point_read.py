@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +19,12 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.rowset.deleted_rows import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader, open_stored
 from colonnade.tableformat.types.arrow_types import arrow_schema
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.keys.key_set import KeySet
 
 _SIDE_BY_SIDE = 16
 """The RowSets that are read side by side, where requests take long."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.name_conflicts import no_consumer
 from colonnade.manifests.durations import duration_text, parse_duration
@@ -26,7 +27,6 @@ from colonnade.manifests.model.operations import DropConsumer, SetConsumer
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.table.epochs.epoch_range import Bound, epoch_range
-from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import checked_name
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
@@ -20,7 +21,6 @@ from colonnade.tableformat.scan.open_rowsets import BegunScan, open_ahead
 from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
-from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.time_travel import seen_ms
 from colonnade.tableformat.table.open_table import OpenTable
 from colonnade.tableformat.table.scan_source import TableSource

@@ -23,20 +23,12 @@ from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import BegunHead, begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
-from colonnade.manifests.vacuum.result import VacuumResult
-from colonnade.manifests.vacuum.retention import refuse_short
-from colonnade.tableformat.keys.key_rows import Key
 from colonnade.tableformat.location import Location, StorageOptions, locate_existing
 from colonnade.tableformat.predicate import Where
 from colonnade.tableformat.scan.arrow_rows import python_rows
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.order import Order
 from colonnade.tableformat.scan.reads import TableReads
-from colonnade.tableformat.statements import evaluators
-from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table import writes
-from colonnade.tableformat.table.computed_columns import NewColumn, fill
-from colonnade.tableformat.table.creation import ChangedTypes, commit_created, designed, new_place
 from colonnade.tableformat.table.design.description import (
     constraints_of,
     generated_of,
@@ -44,51 +36,73 @@ from colonnade.tableformat.table.design.description import (
     partitioning_of,
     primary_key_of,
 )
-from colonnade.tableformat.table.design.partition_key import statics_of
-from colonnade.tableformat.table.design.properties import stated_properties
-from colonnade.tableformat.table.design.spec import SpecKeywords, TableSpec
-from colonnade.tableformat.table.epochs.history import History, history_of, time_of
-from colonnade.tableformat.table.epochs.restore_counts import Restored
 from colonnade.tableformat.table.epochs.time_travel import epoch_number, snapshot_at
-from colonnade.tableformat.table.evolution.fit_rows import UnknownColumns
 from colonnade.tableformat.table.open_table import OpenTable
 from colonnade.tableformat.table.scans import scan_table
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.input.column_types import GivenSchema, GivenType, as_column
-from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 if TYPE_CHECKING:
+    from colonnade.manifests.vacuum import result as vacuum_result
+    from colonnade.manifests.vacuum import retention
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.compaction import optimize as compaction
     from colonnade.tableformat.engines import duckdb_query as queries
+    from colonnade.tableformat.keys import key_rows
     from colonnade.tableformat.repair import rowsets as repairs
-    from colonnade.tableformat.statements import merge_clauses
+    from colonnade.tableformat.statements import evaluators, merge_clauses, statement
     from colonnade.tableformat.statements.columns import assigned_value
-    from colonnade.tableformat.table import alteration, change_plan, rows_by_key
+    from colonnade.tableformat.table import (
+        alteration,
+        change_plan,
+        computed_columns,
+        creation,
+        rows_by_key,
+        writes,
+    )
     from colonnade.tableformat.table import changes as feed
-    from colonnade.tableformat.table.epochs import epoch_range, restore
+    from colonnade.tableformat.table.design import partition_key, properties
+    from colonnade.tableformat.table.design import spec as specs
+    from colonnade.tableformat.table.epochs import epoch_range, history, restore, restore_counts
+    from colonnade.tableformat.table.evolution import fit_rows
     from colonnade.tableformat.table.report import notebook
     from colonnade.tableformat.table.report import report as reports
+    from colonnade.tableformat.verify import findings
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
-else:
-    alteration = later("colonnade.tableformat.table.alteration")
+else:  # what a program that only reads does not need
+    vacuum_result = later("colonnade.manifests.vacuum.result")
+    retention = later("colonnade.manifests.vacuum.retention")
+    vacuum_run = later("colonnade.manifests.vacuum.run")
+    compaction = later("colonnade.tableformat.compaction.optimize")
+    queries = later("colonnade.tableformat.engines.duckdb_query")
+    key_rows = later("colonnade.tableformat.keys.key_rows")
+    repairs = later("colonnade.tableformat.repair.rowsets")
+    evaluators = later("colonnade.tableformat.statements.evaluators")
+    merge_clauses = later("colonnade.tableformat.statements.merge_clauses")
+    statement = later("colonnade.tableformat.statements.statement")
     assigned_value = later("colonnade.tableformat.statements.columns.assigned_value")
+    alteration = later("colonnade.tableformat.table.alteration")
     change_plan = later("colonnade.tableformat.table.change_plan")
     feed = later("colonnade.tableformat.table.changes")
-    epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
-    checks = later("colonnade.tableformat.verify.run")
-    queries = later("colonnade.tableformat.engines.duckdb_query")
-    verify_job = later("colonnade.tableformat.verify.job")
-    compaction = later("colonnade.tableformat.compaction.optimize")
-    merge_clauses = later("colonnade.tableformat.statements.merge_clauses")
-    notebook = later("colonnade.tableformat.table.report.notebook")
-    repairs = later("colonnade.tableformat.repair.rowsets")
-    reports = later("colonnade.tableformat.table.report.report")
-    restore = later("colonnade.tableformat.table.epochs.restore")
+    computed_columns = later("colonnade.tableformat.table.computed_columns")
+    creation = later("colonnade.tableformat.table.creation")
     rows_by_key = later("colonnade.tableformat.table.rows_by_key")
-    vacuum_run = later("colonnade.manifests.vacuum.run")
+    writes = later("colonnade.tableformat.table.writes")
+    partition_key = later("colonnade.tableformat.table.design.partition_key")
+    properties = later("colonnade.tableformat.table.design.properties")
+    specs = later("colonnade.tableformat.table.design.spec")
+    epoch_range = later("colonnade.tableformat.table.epochs.epoch_range")
+    history = later("colonnade.tableformat.table.epochs.history")
+    restore = later("colonnade.tableformat.table.epochs.restore")
+    restore_counts = later("colonnade.tableformat.table.epochs.restore_counts")
+    fit_rows = later("colonnade.tableformat.table.evolution.fit_rows")
+    notebook = later("colonnade.tableformat.table.report.notebook")
+    reports = later("colonnade.tableformat.table.report.report")
+    findings = later("colonnade.tableformat.verify.findings")
+    verify_job = later("colonnade.tableformat.verify.job")
+    checks = later("colonnade.tableformat.verify.run")
 
 
 @public
@@ -142,13 +156,13 @@ class ArrowTable(TableReads):
     def create(
         cls,
         path: StorePath,
-        schema: TableSpec | GivenSchema | Any,
+        schema: specs.TableSpec | GivenSchema | Any,
         *,
         data: Any = None,
-        changed_types: ChangedTypes = "warn",
+        changed_types: creation.ChangedTypes = "warn",
         storage_options: StorageOptions | None = None,
         filesystem: Any = None,
-        **keywords: Unpack[SpecKeywords],
+        **keywords: Unpack[specs.SpecKeywords],
     ) -> ArrowTable:
         """Create a table at `path` itself, or in the database directly above it, in one epoch.
 
@@ -164,10 +178,12 @@ class ArrowTable(TableReads):
         no new table and no new database.
         """
         place = StoreAddress.of(path, storage_options, filesystem=filesystem)
-        location, log, base = new_place(place)
-        design, rows = designed(location.new_table_name, schema, data, changed_types, **keywords)
+        location, log, base = creation.new_place(place)
+        design, rows = creation.designed(
+            location.new_table_name, schema, data, changed_types, **keywords
+        )
         created = cls(location, log, None)
-        created._open.see_committed(commit_created(log, location, base, design, rows))
+        created._open.see_committed(creation.commit_created(log, location, base, design, rows))
         return created
 
     @property
@@ -198,7 +214,7 @@ class ArrowTable(TableReads):
     @property
     def properties(self) -> dict[str, str]:
         """The properties that users have set."""
-        return stated_properties(self._state)
+        return properties.stated_properties(self._state)
 
     @property
     def partitioning(self) -> tuple[str, ...]:
@@ -236,7 +252,7 @@ class ArrowTable(TableReads):
         InvalidInputError for a table that never had a static column.
         """
         base, table = self._open.newest()
-        statics = statics_of(table, self.path)
+        statics = partition_key.statics_of(table, self.path)
         here = replace(
             self._location,
             table=statics.name,
@@ -393,7 +409,9 @@ class ArrowTable(TableReads):
     def get(self, key: list[Any], columns: Sequence[str] | None = None) -> pa.Table: ...
 
     @overload
-    def get(self, key: Key, columns: Sequence[str] | None = None) -> dict[str, Any] | None: ...
+    def get(
+        self, key: key_rows.Key, columns: Sequence[str] | None = None
+    ) -> dict[str, Any] | None: ...
 
     def get(self, key: Any, columns: Sequence[str] | None = None) -> Any:
         """Return the row that has a primary key, or the rows of a list of keys.
@@ -414,13 +432,13 @@ class ArrowTable(TableReads):
         rows = rows_by_key.get_rows(self._open, [key], columns)
         return next(chain(*map(python_rows, rows.to_batches())), None)
 
-    def history(self, limit: int | None = None) -> History:
+    def history(self, limit: int | None = None) -> history.History:
         """Return the epochs that changed this table, newest first; reads one file for each epoch.
 
         The epochs of a table that this one replaced in one epoch follow. Raises InvalidInputError
         unless `limit` is a whole number from 0.
         """
-        return history_of(self._log, *self._open.newest(), limit)
+        return history.history_of(self._log, *self._open.newest(), limit)
 
     def time_of(self, epoch: int) -> datetime | None:
         """Return when an epoch was committed; None if retention removed it.
@@ -428,7 +446,7 @@ class ArrowTable(TableReads):
         Costs as a look for newer epochs, and one GET. Raises NotFoundError for an epoch that does
         not exist, and InvalidInputError unless it is a whole number.
         """
-        return time_of(self._log, self._refresh(), epoch_number(epoch), self.path)
+        return history.time_of(self._log, self._refresh(), epoch_number(epoch), self.path)
 
     def append(
         self,
@@ -467,7 +485,7 @@ class ArrowTable(TableReads):
         batch are written again, at most ten times. For other data, and for an expected epoch, this
         raises ConflictError, too.
         """
-        unknown = UnknownColumns(evolve, ignore_unknown_columns)
+        unknown = fit_rows.UnknownColumns(evolve, ignore_unknown_columns)
         return writes.append(self._open, data, unknown, settings, commit)
 
     def overwrite(
@@ -510,7 +528,7 @@ class ArrowTable(TableReads):
         *,
         count_rows: bool = False,
         commit: CommitSettings | None = None,
-    ) -> RowCounts:
+    ) -> statement.RowCounts:
         """Delete the rows that meet `where`; None means all rows.
 
         Reads the columns of the condition, and skips RowSets that the log's statistics decide. A
@@ -523,7 +541,9 @@ class ArrowTable(TableReads):
         """
         return self._run(evaluators.delete(where, counted=count_rows), commit)
 
-    def delete_range(self, where: Where, *, commit: CommitSettings | None = None) -> RowCounts:
+    def delete_range(
+        self, where: Where, *, commit: CommitSettings | None = None
+    ) -> statement.RowCounts:
         """Delete a range of rows without reading them, however many there are.
 
         `where` compares the leading columns of the sort key or primary key with values, all but the
@@ -543,7 +563,7 @@ class ArrowTable(TableReads):
         *,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
-    ) -> RowCounts:
+    ) -> statement.RowCounts:
         """Set columns of the rows that meet `where`; None means all rows.
 
         `set` gives values by column: text is SQL (a column, a literal, or a condition), `col("a")`
@@ -562,7 +582,7 @@ class ArrowTable(TableReads):
         ignore_unknown_columns: bool = False,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
-    ) -> RowCounts:
+    ) -> statement.RowCounts:
         """Merge rows into the rows of the table with the same keys; add rows with new keys.
 
         `data` is anything that `append` takes; it is held in memory. The key is the primary key.
@@ -616,7 +636,9 @@ class ArrowTable(TableReads):
         merged = evaluators.merge(self._columns, source, on, names, settings)
         return merge_clauses.Merge(lambda clauses: self._run(merged(clauses), commit))
 
-    def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
+    def delete_keys(
+        self, data: Any, *, commit: CommitSettings | None = None
+    ) -> statement.RowCounts:
         """Delete the rows that have one of the primary keys in `data`.
 
         `data` is a list, set, range, array or series of keys, each as `get` takes it, such as
@@ -645,7 +667,7 @@ class ArrowTable(TableReads):
         first: bool = False,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
-    ) -> RowCounts:
+    ) -> statement.RowCounts:
         """Add a column with a value in each row, in one epoch; earlier epochs do not show it.
 
         `value` is a function that takes a record batch of `columns` (None: all) and returns as many
@@ -662,8 +684,8 @@ class ArrowTable(TableReads):
         Spec: docs/spec/conflicts.md#filled-columns
         """
         column = as_column(name, type, nullable=nullable, comment=comment)
-        new = NewColumn(column, after, first)
-        return fill(self._open, name, new, value, columns, None, settings, commit)
+        new = computed_columns.NewColumn(column, after, first)
+        return computed_columns.fill(self._open, name, new, value, columns, None, settings, commit)
 
     def backfill(
         self,
@@ -674,7 +696,7 @@ class ArrowTable(TableReads):
         columns: Sequence[str] | None = None,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
-    ) -> RowCounts:
+    ) -> statement.RowCounts:
         """Give an existing column a value in the rows that meet `where` (None: all), in one epoch.
 
         This is an update that never moves rows: it writes the column again in each RowSet that has
@@ -684,7 +706,9 @@ class ArrowTable(TableReads):
         is run again. Raises InvalidInputError for a column that the table is sorted or partitioned
         by, else as `add_column`.
         """
-        return fill(self._open, name, None, value, columns, where, settings, commit)
+        return computed_columns.fill(
+            self._open, name, None, value, columns, where, settings, commit
+        )
 
     def alter(self, *changes: alteration.Alteration) -> int:
         """Change columns, properties, constraints or the comment in one epoch, and return it.
@@ -767,13 +791,13 @@ class ArrowTable(TableReads):
         timestamp: datetime | str | None = None,
         tag: str | None = None,
         commit: CommitSettings | None = None,
-    ) -> Restored:
+    ) -> restore_counts.Restored:
         """Restore the table, and return what was done. Raises as `restore`."""
         base, table = self._open.newest()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         after, done = restore.restore_table(self._log, base, table, then, commit)
         self._open.follow_restored(table, after)
-        return Restored(after, then.epoch, done)
+        return restore_counts.Restored(after, then.epoch, done)
 
     def optimize(self, where: Where | None = None) -> compaction.Optimize:
         """Describe a compaction, optionally only of RowSets that may match a condition.
@@ -792,13 +816,13 @@ class ArrowTable(TableReads):
         dry_run: bool = False,
         force: bool = False,
         trust_clock: bool = False,
-    ) -> VacuumResult:
+    ) -> vacuum_result.VacuumResult:
         """Remove what no kept epoch needs; see `ArrowDatabase.vacuum`.
 
         A database has one sequence of epochs for all its tables. The arguments replace the
         retention properties of this table only; the retention of every other table is respected.
         """
-        refuse_short(retention_hours, force=force, dry_run=dry_run)
+        retention.refuse_short(retention_hours, force=force, dry_run=dry_run)
         request = vacuum_run.VacuumRequest(
             retention_hours, retain_epochs, self._state.id, dry_run, trust_clock
         )
@@ -813,7 +837,7 @@ class ArrowTable(TableReads):
         epoch: int | None = None,
         threads: int | None = None,
         elsewhere: verify_job.VerifyRunner | None = None,
-    ) -> VerifyReport:
+    ) -> findings.VerifyReport:
         """Find damage in the table and in the log; see `ArrowDatabase.verify`.
 
         When the head cannot be read, checks all tables that can be read.
@@ -897,7 +921,9 @@ class ArrowTable(TableReads):
     def _refresh(self) -> Snapshot:
         return self._open.refresh()
 
-    def _run(self, evaluate: evaluators.Evaluate, commit: CommitSettings | None) -> RowCounts:
+    def _run(
+        self, evaluate: evaluators.Evaluate, commit: CommitSettings | None
+    ) -> statement.RowCounts:
         return writes.run(self._open, evaluate, commit)
 
 

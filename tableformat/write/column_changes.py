@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log.log import Change, Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import Snapshot

@@ -20,12 +20,13 @@ from pydantic import Field
 
 from colonnade.manifests import clock
 from colonnade.manifests.clock import AgreedTime
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.agreement import first_time
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import prepare_place
-from colonnade.manifests.log.log import Change, Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.columns.bloom import bloom_columns
 from colonnade.manifests.model.columns.properties import by_name
 from colonnade.manifests.model.columns.statics import stored_schema

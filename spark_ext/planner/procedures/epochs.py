@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from colonnade.manifests.clock import EPOCH_START
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.spark_ext.answer_rows import restore_row
@@ -14,7 +15,6 @@ from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.epochs.history import EPOCH_START
 from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
 from colonnade.tableformat.table.epochs.time_travel import snapshot_at
 from colonnade.tableformat.table.table import ArrowTable

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
@@ -36,7 +37,6 @@ from colonnade.tableformat.feed.tasks import tasks_of
 from colonnade.tableformat.table.change_plan import ChangeQuery, plan_changes, stated_changes
 from colonnade.tableformat.table.consumers import first_unread
 from colonnade.tableformat.table.epochs.epoch_range import Bound
-from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import is_tag, tagged_epoch
 
 _TIME = "@"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from itertools import islice
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.commit.rebase.reads import ISOLATION, isolation_of
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
@@ -176,15 +177,6 @@ def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> s
     except NotFoundError:
         return set()
     return {key for key, known in before.table_names().items() if key in dropped and known == name}
-
-
-def moment(time_ms: int) -> datetime:
-    """Return the time of an epoch, in UTC."""
-    return EPOCH_START + time_ms * MILLISECOND
-
-
-EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
-MILLISECOND = timedelta(milliseconds=1)
 
 
 def _sets_isolation(op: Operation, tables: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_transaction_id
@@ -13,7 +14,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.tableformat.table.epochs.history import moment
 
 
 @public

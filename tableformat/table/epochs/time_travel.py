@@ -5,13 +5,19 @@ from __future__ import annotations
 import operator
 import re
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
+from colonnade.manifests.clock import EPOCH_START, MILLISECOND
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.tableformat.table.epochs.history import EPOCH_START, MILLISECOND
-from colonnade.tableformat.table.epochs.tags_and_pins import tagged_epoch
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table.epochs import tags_and_pins
+else:
+    tags_and_pins = later("colonnade.tableformat.table.epochs.tags_and_pins")
 
 NOW = "now"
 """The time that a query sees a state at, if it asks for the present."""
@@ -33,7 +39,7 @@ def snapshot_at(
     if sum(each is not None for each in (epoch, timestamp, tag)) != 1:
         raise InvalidInputError("Give exactly one of epoch, timestamp and tag.")
     if tag is not None:
-        epoch = tagged_epoch(head, tag)
+        epoch = tags_and_pins.tagged_epoch(head, tag)
     if epoch is not None:
         return log.reader.read_at(epoch=epoch_number(epoch), head=head)
     assert timestamp is not None

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from colonnade.manifests.clock import moment
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import SchemaField
@@ -17,7 +18,6 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.partition.text import partition_text
 from colonnade.tableformat.table.design.description import partitioning_of, sort_key_of
 from colonnade.tableformat.table.design.properties import stated_properties
-from colonnade.tableformat.table.epochs.history import moment
 from colonnade.tableformat.table.epochs.tags_and_pins import PinnedEpoch, pinned
 from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.types.bound_text import bounds_text

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests import object_names
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import ObjectId, new_object_id, new_transaction_id
-from colonnade.manifests.log.log import Change, Log, create_database
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.model.deletion_vector import (
     DeletionVector,

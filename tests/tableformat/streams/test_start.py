@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import colonnade
+from colonnade.manifests.clock import moment
 from colonnade.manifests.errors import NotFoundError
 from colonnade.tableformat.streams.offsets import parse_offset
-from colonnade.tableformat.table.epochs.history import moment
 from tests.tableformat.streams.reading import Reading, appended, keys
 
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.clock import EPOCH_START, MILLISECOND
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.spark_ext.planner.procedures.by_name import PROCEDURES, call_procedure
-from colonnade.tableformat.table.epochs.history import EPOCH_START, MILLISECOND
 
 ROWS = pa.table({"id": [1, 2]})
 
