@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,8 +72,9 @@ def layer_of(name: str) -> str:
     return second if first == "colonnade" and second in LAYERS else first
 
 
+@cache
 def imported(path: Path) -> list[tuple[str, int, bool]]:
-    """Yield every import of a file: module, line, and whether it is at the top level."""
+    """Return every import of a file: module, line, and whether it is at the top level."""
     tree = ast.parse(path.read_text())
     top = {id(statement) for statement in tree.body}
     for statement in tree.body:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import fsspec
+import pytest
 
 import colonnade
 from colonnade.manifests.object_names import JOURNAL
 from tests.cli.runner import Run, order_rows
 
 
+@pytest.mark.slow
 def test_compaction_is_planned_printed_and_done(run: Run, shop: Path) -> None:
     orders = shop / "orders"
     plan = run("compact", orders, "--dry-run", "--option", "min-rowsets=2")
@@ -68,6 +70,7 @@ def test_vacuum_says_what_would_go_and_asks(run: Run, shop: Path) -> None:
     assert again.code == 0, "asked although there was nothing to remove"
 
 
+@pytest.mark.slow
 def test_vacuum_keeps_what_is_tagged_and_what_is_not_old(run: Run, shop: Path) -> None:
     run("tag", shop, "loaded", "--epoch", 4)
     colonnade.open(shop / "orders").overwrite(order_rows(0, 5))
@@ -77,6 +80,7 @@ def test_vacuum_keeps_what_is_tagged_and_what_is_not_old(run: Run, shop: Path) -
     assert run("vacuum", shop, "--retention-hours", "-1").code == 2
 
 
+@pytest.mark.slow
 def test_a_store_that_can_only_be_read_is_looked_at_and_left_alone(run: Run, shop: Path) -> None:
     memory = fsspec.filesystem("memory")
     memory.put(str(shop), "/read-only-shop", recursive=True)
@@ -113,6 +117,7 @@ def test_a_damaged_log_stops_what_would_remove_and_keeps_every_file(run: Run, sh
     assert sorted(shop.rglob("*")) == sorted([*before, journal])
 
 
+@pytest.mark.slow
 def test_a_sound_database_is_said_to_be_sound_at_every_depth(run: Run, shop: Path) -> None:
     for depth in "1234":
         found = run("verify", shop, "--depth", depth, "--json").json

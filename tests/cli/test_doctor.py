@@ -71,6 +71,7 @@ def test_pythons_that_are_not_supported_are_a_problem() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_store_is_described_and_a_problem_ends_with_its_exit_code(
     run: Run, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.runner import Run
 
 
+@pytest.mark.slow
 def test_a_tag_is_given_listed_read_and_removed(run: Run, shop: Path) -> None:
     assert run("tag", shop, "loaded", "--epoch", 4, "--json").json == [
         {"name": "loaded", "epoch": 4}
@@ -35,6 +38,7 @@ def test_a_database_is_restored_with_all_of_its_tables(run: Run, shop: Path) -> 
     assert [table["name"] for table in run("ls", shop, "--json").json] == ["orders"]
 
 
+@pytest.mark.slow
 def test_a_restore_or_a_tag_that_is_impossible_is_refused(run: Run, shop: Path) -> None:
     assert run("restore", shop / "orders").code == 2
     assert run("restore", shop / "orders", "--epoch", 99, "--yes").code == 3

@@ -58,6 +58,7 @@ def test_columns_are_listed_with_their_types_also_of_an_earlier_epoch(run: Run, 
     assert "NOT NULL" in run("schema", shop / "orders").out
 
 
+@pytest.mark.slow
 def test_history_of_a_database_names_the_tables_that_changed(run: Run, shop: Path) -> None:
     epochs = run("history", shop, "--json").json
     assert [epoch["epoch"] for epoch in epochs] == [6, 5, 4, 3, 2, 1, 0]

@@ -11,6 +11,7 @@ import colonnade
 from tests.cli.runner import Run, run_command
 
 
+@pytest.mark.slow
 def test_a_query_is_printed_as_a_table_as_json_and_as_csv(run: Run, shop: Path) -> None:
     query = "SELECT id, price FROM orders WHERE id < 3 ORDER BY id"
     assert run("sql", shop, query).out.split()[:2] == ["id", "price"]

@@ -139,6 +139,7 @@ def test_an_option_of_the_command_line_opens_a_store_and_replaces_that_of_the_va
     assert run("count", "vault://lake").code == 9
 
 
+@pytest.mark.slow
 def test_every_command_has_the_option_and_says_where_secrets_go(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

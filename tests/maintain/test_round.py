@@ -251,6 +251,7 @@ def test_a_line_that_the_disk_has_half_room_for_leaves_nothing(lake: Path) -> No
     assert [line["a"][0] for line in read_lines(store)] == ["x", "z"]
 
 
+@pytest.mark.slow
 def test_rounds_are_objects_where_a_store_cannot_append_and_the_newest_are_kept() -> None:
     store = MemoryStore()
     log = make_log(store)
@@ -265,6 +266,7 @@ def test_rounds_are_objects_where_a_store_cannot_append_and_the_newest_are_kept(
     assert log.reader.read_head().epoch >= 1
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_the_code_of_what_failed_and_says_what_was_done(lake: Path) -> None:
     plan = run_command("maintain", lake, "--dry-run")
     assert "trips at epoch" in plan.out

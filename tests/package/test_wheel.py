@@ -129,6 +129,7 @@ def test_no_test_is_in_an_archive_of_the_sources(trees: Mapping[str, Path]) -> N
     assert not [path for path in trees["sdist"].rglob("*.jar")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "what"),
     [
@@ -148,6 +149,7 @@ def test_a_build_that_lacks_a_package_fails_and_names_it(
     assert f"has no package {name}, which belongs to Colonnade." in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_jar_that_is_older_than_its_sources_goes_into_no_wheel(
     trees: Mapping[str, Path], tmp_path: Path
 ) -> None:
@@ -187,6 +189,7 @@ def test_a_setting_that_is_no_choice_is_refused(trees: Mapping[str, Path]) -> No
     assert "COLONNADE_JAR is 'maybe'; set it to yes, no or auto." in done.stderr
 
 
+@pytest.mark.slow
 def test_a_build_that_must_have_the_jar_fails_without_a_compiler(
     trees: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -196,6 +199,7 @@ def test_a_build_that_must_have_the_jar_fails_without_a_compiler(
     assert "there is no javac of a JDK, 17 or newer" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_editable_installation_uses_the_tree_and_its_jar(trees: Mapping[str, Path]) -> None:
     with zipfile.ZipFile(build(trees["clone"], "editable")) as made:
         outside = [name for name in made.namelist() if ".dist-info/" not in name]
@@ -203,6 +207,7 @@ def test_an_editable_installation_uses_the_tree_and_its_jar(trees: Mapping[str, 
         assert made.read("_colonnade.pth").decode().strip() == str(trees["clone"])
 
 
+@pytest.mark.slow
 def test_jars_of_spark_with_other_bytes_than_the_locked_ones_are_refused(
     trees: Mapping[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import pyspark_colonnade
 
 
+@pytest.mark.slow
 def test_the_module_that_spark_imports_loads_no_other_module() -> None:
     program = (
         "import sys, pyspark.sql.datasource; before = set(sys.modules);"

@@ -74,6 +74,7 @@ def rounds(epochs: int) -> int:
     return max(store.rounds for store in far.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", EPOCHS)
 def test_a_row_of_a_table_that_was_just_opened_is_read_in_four_rounds(epochs: int) -> None:
     assert rounds(epochs) <= (2 if epochs == 1 else 4)

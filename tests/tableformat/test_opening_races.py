@@ -161,6 +161,7 @@ def drop(world: World, path: str, epochs: int) -> None:
     drop_database(Log(world.open(LAKE)), cascade=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("path", "epochs"), [(LAKE, 3), (f"{LAKE}/trips", 5), (f"{LAKE}/trips", 9), (LAKE, 66)]

@@ -44,6 +44,7 @@ def test_a_block_says_of_its_rowsets_what_they_say_themselves(rowsets: list[Live
     assert described(block) == described(AddedEntries(table_state(SCHEMA, rowsets)))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(rowset_lists(), st.data())
 def test_a_block_gives_the_rowsets_at_any_indexes_in_the_order_asked_for(
@@ -59,6 +60,7 @@ def test_a_block_gives_the_rowsets_at_any_indexes_in_the_order_asked_for(
     assert sorted(taken.object_ids()) == sorted(o for each in wanted for o in each.objects())
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(rowset_lists(), st.integers(0, 5), st.integers(0, 5))
 def test_blocks_that_are_concatenated_keep_every_rowset_in_order(
@@ -69,6 +71,7 @@ def test_blocks_that_are_concatenated_keep_every_rowset_in_order(
     assert rowsets_of(concat_blocks([block_of(part) for part in parts])) == rowsets
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(rowset_lists(), st.data())
 def test_a_block_is_updated_as_its_rowsets_are_one_by_one(

@@ -48,6 +48,7 @@ def test_the_objects_of_live_rowsets_are_found_and_no_others(
     assert list(found.live([(each, each) for each in sorted(dropped)], amended)) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(rowset_lists())
 def test_ids_count_from_the_first_one_of_the_reference(rowsets: list[LiveRowSet]) -> None:
@@ -57,6 +58,7 @@ def test_ids_count_from_the_first_one_of_the_reference(rowsets: list[LiveRowSet]
     assert list(found.live([(1006, 2**31)], {})) == list(rowsets[0].objects())
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(rowset_lists())
 def test_damage_is_named(rowsets: list[LiveRowSet]) -> None:

@@ -93,6 +93,7 @@ def test_states_share_pages_and_each_is_read_once() -> None:
     assert list(loaded.read(other, seen)) == []
 
 
+@pytest.mark.slow
 def test_a_vacuum_decodes_the_columns_of_the_tables_that_changed_and_no_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -56,6 +56,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), json_values, max_size=5))
 def test_a_page_reads_back_as_the_entries_that_it_was_written_from(
     entries: dict[str, object],

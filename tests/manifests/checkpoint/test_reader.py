@@ -56,6 +56,7 @@ def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(
     assert contents(log, log.reader.read_head()) == expected
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() -> None:
     store, _, state = checkpointed()
     hint = decode_model(Hint, store.get(HINT), HINT)

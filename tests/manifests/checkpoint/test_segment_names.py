@@ -222,6 +222,7 @@ def test_a_vacuum_of_many_tables_reads_the_segments_of_those_that_changed() -> N
         assert not (_segments(tables) - _segments(changed)).intersection(read)
 
 
+@pytest.mark.slow
 def test_a_vacuum_makes_the_places_of_one_state_and_of_pages_that_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

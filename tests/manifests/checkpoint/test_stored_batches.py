@@ -83,6 +83,7 @@ def test_a_reader_that_asks_for_no_batch_reads_none(limits: Limits) -> None:
     assert reads[0] == reads[1]
 
 
+@pytest.mark.slow
 def test_a_commit_with_a_batch_reads_one_page() -> None:
     traces = []
     for batch in ({}, {"app77": 1000}, {"app77": 77}):

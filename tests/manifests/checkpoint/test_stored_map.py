@@ -33,6 +33,7 @@ def writer(store: MemoryStore) -> Callable[[bytes], str]:
     return write
 
 
+@pytest.mark.slow
 @given(st.lists(CHANGES, max_size=12))
 def test_a_map_holds_what_a_dict_with_the_same_changes_holds(
     rounds: list[dict[str, object]],
@@ -49,6 +50,7 @@ def test_a_map_holds_what_a_dict_with_the_same_changes_holds(
         assert all(stored.get(key) == model.get(key) for key in (*model, *changes, "absent"))
 
 
+@pytest.mark.slow
 def test_bytes_and_objects_of_a_map_stay_bounded_while_it_changes_for_ever() -> None:
     store, table, chance = MemoryStore(), None, random.Random(1)
     for _ in range(400):

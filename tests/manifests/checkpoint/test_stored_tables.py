@@ -48,6 +48,7 @@ def with_tables(count: int, interval: int = 8) -> tuple[MemoryStore, Log, Snapsh
     return store, log, log.try_checkpoint(state)
 
 
+@pytest.mark.slow
 def test_one_of_many_tables_is_opened_with_as_many_reads_as_one_of_few() -> None:
     reads = []
     for count in (20, 2000):
@@ -250,6 +251,7 @@ def test_names_of_stored_tables_are_taken() -> None:
         log.commit(change(table(state.table("t3").id, "other")), state)
 
 
+@pytest.mark.slow
 def test_vacuum_keeps_what_stored_tables_need_and_removes_what_they_needed() -> None:
     store, log, state = with_tables(30, interval=4)
     held = log.reader.read_head()

@@ -41,6 +41,7 @@ def test_where_a_store_knows_no_order_everybody_has_the_turn(
         assert second.take(0)
 
 
+@pytest.mark.slow
 def test_a_change_is_committed_although_another_writer_keeps_the_turn(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     log = make_log(store)

@@ -67,6 +67,7 @@ def test_the_newest_state_is_found_without_a_hint_in_few_reads(hint: str) -> Non
     assert len(watched.trace) < 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fresh", [True, False])
 def test_a_writer_that_slept_through_a_vacuum_learns_that_it_has_not_committed(fresh: bool) -> None:
     old = Blocks(epochs=5)
@@ -273,6 +274,7 @@ def test_the_name_of_a_mark_says_everything(data: bytes, hint: bool) -> None:
     old.check()
 
 
+@pytest.mark.slow
 def test_marks_tell_a_database_that_lost_epoch_0_from_a_place_where_none_was() -> None:
     old = Blocks(epochs=100)
     old.vacuum()

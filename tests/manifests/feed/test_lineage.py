@@ -94,6 +94,7 @@ def ancestor(lineage: Lineage, place: Place) -> Place | None:
     return int(old), int(at)
 
 
+@pytest.mark.slow
 def test_each_span_is_followed_once_however_often_it_was_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

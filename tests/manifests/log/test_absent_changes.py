@@ -75,6 +75,7 @@ def other_change(log: Log, state: Snapshot, kind: str, order: random.Random) -> 
     return change(Compaction(table=ORDERS, inputs=inputs, outputs=(output,)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in LATER)])
 def test_the_log_never_tells_a_wrong_outcome(first: int) -> None:
     proved = 0

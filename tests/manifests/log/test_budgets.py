@@ -63,6 +63,7 @@ def test_a_busy_store_is_waited_for_up_to_a_minute_behind_a_network(far: bool) -
         assert len(pauses) == 18 + 18
 
 
+@pytest.mark.slow
 def test_a_hint_that_a_late_writer_has_moved_backwards_costs_a_round_and_changes_nothing() -> None:
     near = MemoryStore()
     log = make_log(near)

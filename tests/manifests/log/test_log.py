@@ -180,6 +180,7 @@ def test_a_drop_sent_again_is_not_in_conflict_with_itself() -> None:
     assert log.commit(mine, base) == log.commit(mine, base)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=25), st.integers(1, 6))
 def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int) -> None:

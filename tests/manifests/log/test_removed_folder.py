@@ -133,6 +133,7 @@ def test_a_killed_drop_is_finished_by_the_next_one(tmp_path: Path) -> None:
             return
 
 
+@pytest.mark.slow
 def test_a_killed_removal_of_a_lone_table_is_finished_by_the_next_one(tmp_path: Path) -> None:
     place = tmp_path / "t"
     for number in count(1):
@@ -148,6 +149,7 @@ def test_a_killed_removal_of_a_lone_table_is_finished_by_the_next_one(tmp_path: 
             return
 
 
+@pytest.mark.slow
 def test_creating_finishes_a_killed_removal_and_keeps_other_files(tmp_path: Path) -> None:
     place = tmp_path / "t"
     for number in count(1):
@@ -167,6 +169,7 @@ def test_creating_finishes_a_killed_removal_and_keeps_other_files(tmp_path: Path
             return
 
 
+@pytest.mark.slow
 def test_creating_a_database_of_several_tables_keeps_what_was_beside_a_lone_one(
     tmp_path: Path,
 ) -> None:

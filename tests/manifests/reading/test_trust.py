@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ class World:
         return [] if found is None else [each.id for each in self.others.rowsets.read(found)]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(steps=st.lists(STEPS, min_size=5, max_size=25))
 def test_reads_find_all_commits_and_statements_are_compared_whatever_is_trusted(

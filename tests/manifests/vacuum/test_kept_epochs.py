@@ -32,6 +32,7 @@ def calls_of_a_vacuum() -> int:
     return len(watched.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_a_tag_is_readable_wherever_a_vacuum_was_killed_and_whichever_one_object_is_lost(
     every: int,

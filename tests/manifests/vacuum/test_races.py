@@ -171,6 +171,7 @@ def test_two_vacuums_do_no_harm(at: tuple[str, str]) -> None:
     world.check_tidy()
 
 
+@pytest.mark.slow
 def test_readers_of_kept_epochs_see_no_difference_at_any_step() -> None:
     world = busy()
     world.commit(Tag(name="t", epoch=3))
@@ -320,6 +321,7 @@ def _steps(seed: int, count: int) -> None:
     world.check_tidy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_steps_of_everybody_lose_nothing(seed: int) -> None:
     """Writers with old bases, tags and vacuums, in any order."""

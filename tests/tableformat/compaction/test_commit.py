@@ -161,6 +161,7 @@ def test_a_commit_that_is_sent_again_lands_once() -> None:
     assert (first.epoch, epoch) == (again.epoch, same)
 
 
+@pytest.mark.slow
 def test_writers_and_compactions_side_by_side_lose_no_row(tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     schema = pa.schema([("id", pa.int64()), ("n", pa.int64())])

@@ -148,6 +148,7 @@ def test_expired_rows_are_left_out_of_rowsets_that_are_rewritten_anyway() -> Non
     assert len(ids(world)) == 1200 - 2 * 61
 
 
+@pytest.mark.slow
 def test_expired_values_are_written_as_null_after_their_grace() -> None:
     given = {"ttl.note": "1 hour", "ttl.parts": "2 hours", "ttl.column": "ts", "ttl.grace": "none"}
     for sort_key in ((), ("id",)):
@@ -165,6 +166,7 @@ def test_expired_values_are_written_as_null_after_their_grace() -> None:
         world.table.verify()
 
 
+@pytest.mark.slow
 def test_a_compaction_keeps_when_each_row_was_written() -> None:
     for sort_key in ((), ("id",)):
         world = Clocked(SCHEMA, {"ttl": "1 hour", "ttl.note": "30 minutes"}, sort_key=sort_key)

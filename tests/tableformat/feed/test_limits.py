@@ -56,6 +56,7 @@ def test_the_limits_of_a_condition_on_versions_are_the_first_and_the_last_that_m
     assert found.high == (None if met[-1] == VERSIONS[-1] else met[-1])
 
 
+@pytest.mark.slow
 @given(conditions(st.one_of(OF_VERSIONS, OF_OTHERS)))
 def test_no_version_outside_the_limits_has_a_row_that_meets_the_condition(text: str) -> None:
     found = limits_of(parse_predicate(text), KNOWN, VERSION)

@@ -61,6 +61,7 @@ def test_a_key_that_was_deleted_and_inserted_again_is_an_update_over_the_range()
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_rows", [1, 7, 2**21])
 def test_keys_are_matched_in_parts(part_rows: int) -> None:
     rng = random.Random(part_rows)

@@ -48,6 +48,7 @@ NARROW: dict[str, tuple[pa.DataType, str, Any, Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NARROW)
 @pytest.mark.parametrize("keyed", [False, True])
 def test_values_before_a_restore_to_a_narrower_type_are_told_if_they_fit(
@@ -154,6 +155,7 @@ NESTED: dict[str, tuple[pa.DataType, str, str, Any, Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NESTED)
 @pytest.mark.parametrize("keyed", [False, True])
 def test_nested_values_before_a_restore_to_narrower_types_are_told_if_they_fit(

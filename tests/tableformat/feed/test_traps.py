@@ -158,6 +158,7 @@ class Clocked:
         return self.database()["t"].append(rows(*keys))
 
 
+@pytest.mark.slow
 def test_times_grow_with_epochs_though_a_clock_goes_back() -> None:
     """Non-monotone commit times: a start by time would skip epochs, or a stream drop them."""
     world = Clocked()
@@ -228,6 +229,7 @@ def test_a_gap_of_removed_epochs_is_refused_and_never_skipped(tmp_path: Path) ->
     assert told(table, last) == [("insert", 4, 0)]
 
 
+@pytest.mark.slow
 def test_a_vacuum_beside_a_reader_is_an_error_and_no_lost_change(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     for key in range(70):

@@ -310,6 +310,7 @@ def test_hashes_of_keys_leave_out_rows_with_null(nullable: bool) -> None:
         assert set(_found(table, pa.table({"k": asked}))) == expected
 
 
+@pytest.mark.slow
 def test_the_time_to_keep_keys_does_not_grow_with_those_that_are_kept() -> None:
     store, rowset, keys, numbers = _one(range(10))
     entries = [

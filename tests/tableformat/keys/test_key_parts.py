@@ -40,6 +40,7 @@ SCHEMA = pa.schema(
 KEYS = st.lists(st.tuples(st.sampled_from([-0.0, 0.0, 1.5]), st.sampled_from("xy")), max_size=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 2])
 @settings(max_examples=examples(40), deadline=None)
 @given(written=st.lists(KEYS.filter(bool), max_size=3))

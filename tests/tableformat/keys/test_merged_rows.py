@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ SEQUENCES: tuple[dict[str, str], ...] = (
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SEQUENCES), st.integers(0, 2**32))
 def test_rows_of_one_key_become_what_the_model_makes_of_them(
     sequences: dict[str, str], seed: int

@@ -30,6 +30,7 @@ VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_equal_keys_are_in_one_part(data: st.DataObject) -> None:

@@ -120,6 +120,7 @@ def test_only_rowsets_of_partitions_whose_values_allow_it_are_read(
     assert {int(each.rowset.id) for each in plan.rowsets} == read
 
 
+@pytest.mark.slow
 def test_an_earlier_epoch_is_read_by_its_own_values_and_names(tmp_path: Path) -> None:
     table = rooms(tmp_path / "t")
     before = table.refresh().epoch
@@ -130,6 +131,7 @@ def test_an_earlier_epoch_is_read_by_its_own_values_and_names(tmp_path: Path) ->
     assert opened(table, "place = 'r3'", epoch=before, schema_epoch=before + 2) == {3, 13}
 
 
+@pytest.mark.slow
 def test_statements_find_their_rows_by_partition(tmp_path: Path) -> None:
     table = rooms(tmp_path / "t")
     assert table.update({"room": "'r99'"}, "room = 'r5' AND device < 10").rows_updated == 5
@@ -141,6 +143,7 @@ def test_statements_find_their_rows_by_partition(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_many_partitions_become_a_range_of_keys(tmp_path: Path) -> None:
     schema = pa.schema([("device", pa.int64()), ("n", pa.int32()), ("room", pa.string())])
     table = colonnade.create(tmp_path / "t", schema, primary_key=["device", "n"], static=["room"])
@@ -157,6 +160,7 @@ def test_many_partitions_become_a_range_of_keys(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_values_that_are_large_are_not_read_for_a_plan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

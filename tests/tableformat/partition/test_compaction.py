@@ -95,6 +95,7 @@ def test_a_compaction_keeps_the_rows_and_their_partitions(
     live(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort_key", [(), ("id",)])
 def test_rows_deleted_beside_a_division_stay_deleted(sort_key: tuple[str, ...]) -> None:
     order = random.Random(5)

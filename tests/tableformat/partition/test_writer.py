@@ -122,6 +122,7 @@ def test_memory_stays_within_a_run_however_many_partitions_there_are(
     assert len({entry.partition for entry in entries}) == 100
 
 
+@pytest.mark.slow
 def test_few_partitions_make_few_rowsets() -> None:
     order, options = random.Random(3), WriteOptions(run_bytes=20_000, block_rows=10, packed_bytes=0)
     with writer(MemoryStore(), ["bucket(4, k)"], options=options) as out:

@@ -64,6 +64,7 @@ ROWS = all_rows()
 BY_ID = pa.RecordBatch.from_arrays(ROWS.columns, names=["1", "2", "3", "4"])
 
 
+@pytest.mark.slow
 @given(conditions)
 def test_regions_hold_exactly_the_rows_that_meet_the_condition(condition: str) -> None:
     bound = bind(parse_predicate(condition), SCHEMA)

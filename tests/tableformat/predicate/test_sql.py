@@ -65,6 +65,7 @@ def test_text_and_builder_give_the_same_tree(text: str, built: Predicate) -> Non
     assert from_json(to_json(parsed)) == built
 
 
+@pytest.mark.slow
 def test_a_long_or_is_read_without_nesting() -> None:
     parsed = parse_predicate(" OR ".join(f"a = {n}" for n in range(2_000)))
     assert isinstance(parsed, ex.Or)

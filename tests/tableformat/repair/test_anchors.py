@@ -181,6 +181,7 @@ def test_a_vacuum_copies_anchors_of_earlier_versions_and_what_was_lost(limits: L
     assert all(store.get(name) == whole[name] for part in parts(db) for name in part.places)
 
 
+@pytest.mark.slow
 def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up() -> None:
     store = make(PLAIN)
     db = open_database(store, PLAIN)
@@ -202,6 +203,7 @@ def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up()
     assert open_database(store, PLAIN).verify(4).is_sound
 
 
+@pytest.mark.slow
 def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up() -> None:
     store = make(LISTED)
     db = open_database(store, LISTED)
@@ -292,6 +294,7 @@ def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
     assert mended
 
 
+@pytest.mark.slow
 def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     store = make(PLAIN)
     db = open_database(store, PLAIN)
@@ -307,6 +310,7 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     assert open_database(store, PLAIN).verify(4).is_sound
 
 
+@pytest.mark.slow
 def test_the_hint_stays_if_a_log_cannot_be_opened_without_it() -> None:
     """The hint leads to the newest checkpoint, which a person may still restore."""
     store = make(PLAIN)

@@ -147,6 +147,7 @@ def test_a_rowset_of_a_narrower_type_is_read_and_pruned_in_the_wider_one(
     assert pruned > 2
 
 
+@pytest.mark.slow
 def test_the_rowsets_of_these_tests_have_every_encoding() -> None:
     found = {}
     for old in dict(PAIRS):

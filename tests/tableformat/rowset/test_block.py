@@ -31,6 +31,7 @@ from tests.tableformat.rowset.encoded import column, encode_block, round_trip
 COUNT = 20_000
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_a_block_of_any_type_gives_back_its_rows(data: st.DataObject) -> None:
@@ -141,6 +142,7 @@ def test_many_buffers_of_the_stated_size_are_refused_before_memory_is_taken() ->
     assert pa.total_allocated_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_block_that_no_reader_would_take_is_not_written() -> None:
     rows = pa.nulls(1, pa.int64()).take(pa.array([0] * 9_000_000))
     values = pa.concat_arrays([pa.array([1, 2]), rows])

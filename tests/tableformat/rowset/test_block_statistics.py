@@ -58,6 +58,7 @@ TEXTS = st.text(st.sampled_from("a\x00\x7fé\ud7ff\ue000\U0001f600\U0010ffff"), 
 BYTES = st.binary(max_size=9) | st.lists(st.sampled_from([0, 255, 254]), max_size=9).map(bytes)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(st.one_of(st.lists(TEXTS, min_size=1), st.lists(BYTES, min_size=1)), st.integers(1, 5))
 def test_short_bounds_still_cover_every_value(values: list[Any], length: int) -> None:

@@ -233,6 +233,7 @@ def test_only_filters_that_can_decide_are_read(monkeypatch: pytest.MonkeyPatch) 
     assert len(asked) == 10
 
 
+@pytest.mark.slow
 def test_many_filters_are_read_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     store, entry = written(shuffled(100), LONGS, bloom_columns=frozenset({1}))
     monkeypatch.setattr(filter_pruning, "_WINDOW_BYTES", 70)

@@ -156,6 +156,7 @@ def test_an_index_of_too_many_blocks_is_refused(monkeypatch: pytest.MonkeyPatch)
         decode_index(data, Order.INTEGER, False, "an index")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "cuts"), [(2**32 - 1, 1), (2**20 + 1, tuple(range(1, 2**20 + 2)))]
 )

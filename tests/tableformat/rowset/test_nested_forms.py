@@ -84,6 +84,7 @@ def test_fields_are_found_by_the_newest_id_that_a_struct_has() -> None:
     assert places_in(stored, (Y, WIDE, X)) == [None, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_struct_of_many_fields_is_adapted_in_one_pass() -> None:
     """With a search for each field, these fields would take minutes."""
     fields = [SchemaField(id=n, name=f"f{n}", type="int") for n in range(2, 4002)]

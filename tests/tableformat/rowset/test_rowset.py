@@ -36,6 +36,7 @@ def test_every_schema_comes_back_from_every_place(place: str, data: st.DataObjec
     assert identical(pa.concat_batches(found), rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_blocks_that_waited_on_disk_become_the_same_object(data: st.DataObject) -> None:

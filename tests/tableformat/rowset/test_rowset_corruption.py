@@ -126,6 +126,7 @@ def cuts(data: bytes) -> Iterator[bytes]:
     return (data[:length] for length in range(len(data)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", [a_flip_in_each_byte, cuts, pytest.param(flips, marks=pytest.mark.long)]
 )

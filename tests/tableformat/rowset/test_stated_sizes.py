@@ -121,6 +121,7 @@ def test_blocks_of_nested_columns_state_what_their_streams_take() -> None:
         assert ipc_stream.measure(pa.py_buffer(block.data)) <= block.entry.decoded, name
 
 
+@pytest.mark.slow
 def test_a_block_that_takes_more_than_its_index_states_is_refused() -> None:
     store = MemoryStore()
     fields = {field.name: column_of(field) for field in SCHEMA.fields}

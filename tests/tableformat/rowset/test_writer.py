@@ -250,6 +250,7 @@ def test_wide_rows_are_cut_before_they_are_many(sorted_by: tuple[SortField, ...]
     assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "place"), [(8, "directory"), (300, "packed")])
 def test_a_rowset_of_many_small_columns_is_one_object(columns: int, place: str) -> None:
     noise, width = np.random.default_rng(1), 2_400_000 // columns
@@ -262,6 +263,7 @@ def test_a_rowset_of_many_small_columns_is_one_object(columns: int, place: str) 
     assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
 
 
+@pytest.mark.slow
 def test_a_very_wide_rowset_does_not_need_as_many_open_files() -> None:
     rows = pa.record_batch({f"c{i}": pa.array([i, i + 1, i * i]) for i in range(300)})
     schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]

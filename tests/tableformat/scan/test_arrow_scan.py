@@ -141,6 +141,7 @@ def test_the_parts_of_a_scan_return_its_rows_also_in_another_process(tmp_path: P
     assert [each.count() for each in scan.limit(12).parts()] == [12]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 5, None])
 def test_rows_have_one_order_whatever_the_number_of_threads(
     tmp_path: Path, threads: int | None

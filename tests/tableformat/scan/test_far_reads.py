@@ -76,6 +76,7 @@ def read(store: ObjectStore, schema: TableSchema, entry: RowSetEntry) -> pa.Tabl
     return pa.Table.from_batches(batches, arrow_schema(schema))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [["c7"], ["id", "c20", "c40"], ["c1", "c2", "c3", "text"]])
 def test_a_scan_of_k_columns_costs_a_tail_and_k_ranges_in_two_rounds(columns: list[str]) -> None:
     inner, schema, entry = wide_rowset()
@@ -163,6 +164,7 @@ def test_a_damaged_end_is_named() -> None:
         read(RangedStore(inner), schema, entry)
 
 
+@pytest.mark.slow
 def test_many_small_rowsets_are_opened_side_by_side() -> None:
     inner = MemoryStore()
     inner.files_are_cheap = False
@@ -182,6 +184,7 @@ def test_many_small_rowsets_are_opened_side_by_side() -> None:
     assert len(store.requests) == 32
 
 
+@pytest.mark.slow
 def test_a_parallel_scan_of_few_columns_opens_a_large_rowset_once() -> None:
     inner = MemoryStore()
     inner.files_are_cheap = False

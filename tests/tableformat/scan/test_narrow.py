@@ -53,6 +53,7 @@ def ids(plan: ScanPlan) -> list[int]:
     return [i for batch in read_plan(TABLE._location.store, plan) for i in batch["id"].to_pylist()]
 
 
+@pytest.mark.slow
 @given(st.lists(CONDITIONS, min_size=1, max_size=3), st.sampled_from([" AND ", " OR "]))
 def test_the_same_rows_are_read_in_the_same_order(conditions: list[str], joint: str) -> None:
     plan = plan_of(joint.join(conditions))

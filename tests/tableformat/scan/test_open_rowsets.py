@@ -78,6 +78,7 @@ def test_a_scan_with_a_condition_reads_no_whole_rowset(reader: ArrowTable, store
     assert cost.rounds == 2
 
 
+@pytest.mark.slow
 def test_later_reads_of_a_scan_open_its_rowsets_again(reader: ArrowTable, store: FarStore) -> None:
     scan = reader.scan()
     for _ in range(3):
@@ -85,6 +86,7 @@ def test_later_reads_of_a_scan_open_its_rowsets_again(reader: ArrowTable, store:
     assert pa.Table.from_batches([*scan.to_batches()]).equals(rows(0))
 
 
+@pytest.mark.slow
 def test_a_change_of_a_concurrent_writer_is_read_as_of_the_new_epoch(
     reader: ArrowTable, writer: ArrowTable
 ) -> None:
@@ -127,6 +129,7 @@ def test_few_bytes_are_read_before_the_plan_is_known(
     assert cost.rounds == 2
 
 
+@pytest.mark.slow
 def test_rowsets_beyond_the_first_are_opened_when_they_are_used(
     writer: ArrowTable, store: FarStore, reader: ArrowTable
 ) -> None:

@@ -218,6 +218,7 @@ def test_a_reader_of_the_first_rows_opens_only_the_rowsets_that_have_them() -> N
     assert len(opened(store)) == 6
 
 
+@pytest.mark.slow
 def test_rowsets_that_are_needed_at_the_same_time_are_opened_side_by_side() -> None:
     inner = MemoryStore()
     inner.files_are_cheap = False

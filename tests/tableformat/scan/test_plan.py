@@ -78,6 +78,7 @@ def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
     return joined
 
 
+@pytest.mark.slow
 @given(
     st.lists(rowsets(), max_size=8, unique_by=(lambda r: r.id, lambda r: r.entry.object)),
     st.integers(1, 10**9),
@@ -148,6 +149,7 @@ def test_columns_keep_the_tables_spelling_and_are_asked_for_once() -> None:
         plan_scan(View.stored(TABLE), 1, ["a", "A"])
 
 
+@pytest.mark.slow
 @given(
     st.lists(rowsets(), max_size=8, unique_by=(lambda r: r.id, lambda r: r.entry.object)),
     st.integers(1, 40),
@@ -171,6 +173,7 @@ def test_dividing_a_plan_reads_every_row_once_in_order(
             assert rows <= set(cut_rows(each.rowset.entry))
 
 
+@pytest.mark.slow
 @given(
     st.lists(rowsets(), max_size=9, unique_by=(lambda r: r.id, lambda r: r.entry.object)),
     st.integers(1, 5),

@@ -68,6 +68,7 @@ def test_a_limit_opens_no_rowset_after_the_last_row_that_it_needs() -> None:
     assert len(opened) == 1
 
 
+@pytest.mark.slow
 def test_the_words_for_reading_rows_give_the_same_rows() -> None:
     _, table = hundreds()
     trips = table  # noqa: F841  # DuckDB finds it by its name

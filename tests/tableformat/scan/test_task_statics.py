@@ -79,6 +79,7 @@ def keys_read(table: ArrowTable, task: ScanPlan) -> set[Any]:
     return {k for batch in read_plan(table._log.store, scan) for k in batch["k"].to_pylist()}
 
 
+@pytest.mark.slow
 def test_values_are_read_as_a_whole_where_each_task_would_need_most_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def test_values_are_read_as_a_whole_where_each_task_would_need_most_of_them(
     assert not is_divided(*plan_of(table, "n = 7"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KEYS)
 def test_a_task_reads_the_values_of_the_keys_that_its_rowsets_may_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -126,6 +128,7 @@ def test_a_condition_on_the_key_leaves_few_values(
         assert keys_read(table, table.scan(where=where)._plan) == keys
 
 
+@pytest.mark.slow
 def test_rowsets_without_known_keys_need_all_values(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

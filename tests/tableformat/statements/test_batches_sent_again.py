@@ -204,6 +204,7 @@ def test_a_batch_that_landed_on_a_replaced_table_is_success_at_the_slot() -> Non
 MANY = Limits(page_bytes=512, listed_bytes=1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", [2, 64])
 def test_a_table_that_is_made_again_keeps_the_batches_of_many_applications(interval: int) -> None:
     db = database(MANY, interval)

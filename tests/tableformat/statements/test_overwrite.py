@@ -111,6 +111,7 @@ WHERE = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.lists(VALUES, min_size=1, max_size=3), min_size=1, max_size=4),

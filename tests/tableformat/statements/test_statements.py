@@ -113,6 +113,7 @@ STATEMENT = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(STATEMENT, max_size=8))
 def test_the_same_statements_leave_the_same_rows_in_duckdb(statements: list[Any]) -> None:

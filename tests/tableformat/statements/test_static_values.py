@@ -37,6 +37,7 @@ SCHEMA = pa.schema(
 )
 
 
+@pytest.mark.slow
 def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Path) -> None:
     table = colonnade.create(
         tmp_path / "readings",
@@ -234,6 +235,7 @@ def test_rows_meet_static_values_of_concurrent_writers_at_their_slot(
     assert table.scan().to_arrow().num_rows == 5
 
 
+@pytest.mark.slow
 def test_values_that_another_writer_keeps_setting_never_stop_an_append() -> None:
     log = Log(MemoryStore(), pause=lambda _: None)
     mine = ArrowDatabase(log.store, log, create_database(log.store, lone_table=False))

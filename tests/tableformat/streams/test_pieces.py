@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from colonnade.tableformat.streams.admission import Limits
 from colonnade.tableformat.streams.source import StreamRules
 from tests.tableformat.streams.reading import Reading, appended, keys
 
 
+@pytest.mark.slow
 def test_a_large_rowset_is_divided_at_its_cuts(tmp_path: Path) -> None:
     table = appended(tmp_path, [])
     table().append(pa.table({"k": range(150_000), "v": [0] * 150_000, "s": ["x"] * 150_000}))

@@ -101,6 +101,7 @@ def test_a_stream_of_inserted_rows_has_each_row_of_many_appends_once(seed: int) 
     assert read == wanted
 
 
+@pytest.mark.slow
 def test_skipped_epochs_do_not_eat_the_limit_and_one_trigger_passes_any_number(
     tmp_path: Path,
 ) -> None:
@@ -331,6 +332,7 @@ def test_a_start_at_the_latest_epoch_of_an_empty_table_shows_the_first_rows(
     assert keys(reading.trigger()) == [7]
 
 
+@pytest.mark.slow
 def test_a_stream_reads_past_a_writer_that_commits_before_every_trigger(tmp_path: Path) -> None:
     """A trigger has something to show, and the next one does not begin again."""
     table = appended(tmp_path, [1])

@@ -348,6 +348,7 @@ def test_a_feed_that_follows_ends_with_the_drop_of_a_table_that_is_restored(tmp_
     assert [each[2] for each in told(again, 0)] == [1, 2]
 
 
+@pytest.mark.slow
 def test_requests_follow_what_changed_and_not_the_size_of_the_table() -> None:
     costs = []
     for rowsets in (10, 200):

@@ -129,6 +129,7 @@ def value_of(field: SchemaField, x: int | None) -> Any:
     return random_value(field, random.Random(x or 0))
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(schema=schemas(max_columns=1), seed=st.integers(0, 2**30))
 def test_every_row_of_the_epoch_has_the_value_of_its_own_columns(
@@ -174,6 +175,7 @@ def check_added(schema: TableSchema, seed: int) -> None:
     assert mine.verify().is_sound
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(seed=st.integers(0, 2**30))
 def test_a_backfill_gives_values_to_the_rows_that_meet_its_condition_at_its_epoch(
@@ -277,6 +279,7 @@ def test_an_update_of_the_same_rows_is_run_again_and_keeps_their_values() -> Non
     ]
 
 
+@pytest.mark.slow
 def test_writers_that_are_always_first_end_in_one_sentence() -> None:
     table = filled()
     rival = another(table)

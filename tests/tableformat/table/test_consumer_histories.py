@@ -86,6 +86,7 @@ class World:
             self.copies[consumer][each["k"], each["v"]] += count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_consumers_read_makes_the_rows_of_the_table(seed: int, *, keyed: bool) -> None:

@@ -15,6 +15,7 @@ from tests.strategies import identical
 QUICK = ("add columns",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [pytest.param(each, marks=() if each in QUICK else pytest.mark.long) for each in STEPS],

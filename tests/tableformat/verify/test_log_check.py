@@ -21,6 +21,7 @@ from tests.placed import write_as
 from tests.tableformat.verify.damaged import data_files, flip, make, rows
 
 
+@pytest.mark.slow
 def test_files_that_are_missing_or_of_another_size_are_found_by_the_log_alone(place: str) -> None:
     store = MemoryStore()
     db = make(store)

@@ -37,6 +37,7 @@ from tests.strategies import PRIMITIVES, make_batch
 from tests.tableformat.verify.damaged import ROWS, SCHEMA, data_files, flip, make, rows
 
 
+@pytest.mark.slow
 def test_every_bit_that_flips_in_a_data_file_is_found_and_the_file_is_named(place: str) -> None:
     store = MemoryStore()
     db = make(store)

@@ -384,6 +384,7 @@ def test_a_server_that_is_not_there_is_an_error_soon(kind: Kind, server: Any) ->
     assert time.monotonic() - began < 6
 
 
+@pytest.mark.slow
 def test_a_server_that_ignores_the_condition_is_refused_before_anything_is_written(
     open_at: Open, server: Any, proxy: Proxy, kind: Kind
 ) -> None:
@@ -424,6 +425,7 @@ def test_a_server_that_checks_the_condition_too_early_is_refused(
     assert list(store.list_unfinished()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FEW_FAULTS)
 def test_a_probe_passes_over_faults(
     open_at: Open, server: Any, proxy: Proxy, kind: Kind, fault: Fault

@@ -10,6 +10,7 @@ from colonnade.manifests.errors import AlreadyExistsError
 from colonnade.manifests.store import ObjectStore, PutOutcome
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager_switching")
 def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> None:
     rounds, racers = 20, 4
@@ -48,6 +49,7 @@ def test_of_racing_writers_exactly_one_publishes_a_name(store: ObjectStore) -> N
     assert sorted(published) == list(range(rounds))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager_switching")
 def test_a_reader_never_sees_part_of_an_object(store: ObjectStore) -> None:
     bodies = {bytes([digit]) * 300_000 for digit in range(1, 4)}

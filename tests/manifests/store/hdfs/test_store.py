@@ -72,6 +72,7 @@ def refused(exception: str, message: str = "canary", status: int = 403) -> Any:
     return answered(status, json.dumps(remote))
 
 
+@pytest.mark.slow
 def test_each_call_costs_the_requests_that_it_must(watched: HdfsStore, proxy: Proxy) -> None:
     def cost(call: Any) -> list[str]:
         proxy.seen.clear()
@@ -94,6 +95,7 @@ def test_each_call_costs_the_requests_that_it_must(watched: HdfsStore, proxy: Pr
     assert cost(watched.require_writable) == []
 
 
+@pytest.mark.slow
 def test_written_bytes_are_synced_to_the_disks_of_the_datanodes(
     watched: HdfsStore, proxy: Proxy
 ) -> None:
@@ -210,6 +212,7 @@ def test_of_two_namenodes_the_active_one_is_found(fake_hdfs: FakeHdfs, proxy: Pr
         assert not proxy.seen, "the next request goes to the active one at once"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exception", "sentence"),
     [
@@ -265,6 +268,7 @@ def test_a_server_whose_rename_knows_no_options_is_refused(
     assert list(store.list_unfinished()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer", [answered(404, "<html>canary</html>"), answered(200, "<html>canary</html>")]
 )
@@ -319,6 +323,7 @@ def test_no_line_of_a_log_holds_a_token(proxy: Proxy, caplog: pytest.LogCaptureF
     assert "canary" not in caplog.text
 
 
+@pytest.mark.slow
 def test_no_error_and_none_of_its_causes_holds_a_token(proxy: Proxy) -> None:
     options = {"http_address": "http://127.0.0.1:9", "token": "canary", "patience": 1}
     dead = HdfsStore("hdfs://node/db", options)
@@ -345,6 +350,7 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+@pytest.mark.slow
 def test_a_store_survives_the_way_to_an_executor_and_shows_no_secret(
     watched: HdfsStore, proxy: Proxy
 ) -> None:
@@ -391,6 +397,7 @@ def test_datanodes_may_have_other_names_here(fake_hdfs: FakeHdfs) -> None:
         assert store.get_range("a", PART, 1) == b"x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "location", ["/webhdfs/v1/a?op=OPEN", "ftp://node/a", "http:///a", "http://node:port/a"]
 )

@@ -83,6 +83,7 @@ def hold(url: str, pipe: Connection) -> None:
     time.sleep(SOON_S)
 
 
+@pytest.mark.slow
 def test_a_killed_process_delays_no_writer_and_a_stopped_process_delays_one_once(
     store: LocalStore,
 ) -> None:

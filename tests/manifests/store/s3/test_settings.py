@@ -28,6 +28,7 @@ def test_an_option_that_cannot_work_is_named_and_its_value_is_not(
     assert "canary" not in refused.value.message
 
 
+@pytest.mark.slow
 def test_settings_that_the_client_refuses_are_named_and_their_values_are_not() -> None:
     for options in (
         {"profile": "canary-profile"},

@@ -149,6 +149,7 @@ def test_partitions_are_told_and_changed_by_a_procedure(tmp_path: Path) -> None:
     assert by_name.call_procedure(call)["rows"] == [[5, 0]]
 
 
+@pytest.mark.slow
 def test_a_read_is_divided_by_partition_only_where_that_is_fair(tmp_path: Path) -> None:
     def partition_count(fair: bool) -> int:
         return len(reads.scan({"view": loaded(path)["view"], **SCAN, "fair": fair})["partitions"])

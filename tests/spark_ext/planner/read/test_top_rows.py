@@ -1,5 +1,6 @@
 """A RowSet that is left out could not hold one of the first rows."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def test_rowsets_behind_enough_rows_are_left_out() -> None:
     ] == [2]
 
 
+@pytest.mark.slow
 @given(st.lists(samples(), max_size=6), st.integers(0, 12))
 def test_a_limit_keeps_no_rowset_more_than_it_takes(found: list[Sample], count: int) -> None:
     rowsets = [s.rowset(number) for number, s in enumerate(found)]

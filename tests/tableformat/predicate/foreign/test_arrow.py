@@ -111,6 +111,7 @@ def test_an_expression_without_a_tree_is_left_to_arrow_with_all_columns() -> Non
     assert rest is numbered
 
 
+@pytest.mark.slow
 def test_arrow_evaluates_what_is_nested_too_deeply_for_a_predicate() -> None:
     for levels in (99, 100, 101, 250, 2000):
         nested = reduce(lambda found, _: ~found, range(levels), pc.field("n") > 5)

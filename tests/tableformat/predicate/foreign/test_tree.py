@@ -68,6 +68,7 @@ def test_what_arrow_cannot_pickle_has_no_tree() -> None:
     assert read_expression(numbered) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("join", [operator.or_, operator.and_])
 def test_a_long_chain_is_one_call_and_makes_the_same_expression_again(join: Any) -> None:
     expression = reduce(join, [pc.field("n") == n for n in range(3000)])

@@ -49,6 +49,7 @@ MOMENTS = st.datetimes(datetime(1850, 1, 1), datetime(2037, 12, 31))
 ZONES = ("UTC", "America/New_York", "Asia/Kathmandu", "Pacific/Apia", "+05:30")
 
 
+@pytest.mark.slow
 @given(MOMENTS, st.sampled_from(ZONES))
 def test_times_are_taken_apart_in_the_time_zone(moment: datetime, zone: str) -> None:
     own = moment.replace(tzinfo=timezone.utc)
@@ -66,6 +67,7 @@ LONGS = st.integers(-(2**63), 2**63 - 1)
 INTS = st.integers(-(2**31), 2**31 - 1)
 
 
+@pytest.mark.slow
 @given(LONGS, INTS)
 def test_whole_numbers_are_computed_exactly_or_refused(long: int, number: int) -> None:
     for sql, steps, bits in [

@@ -44,6 +44,7 @@ def distinct(array: pa.Array) -> int:
     return len((array if bits is None else array.view(bits)).drop_null().unique())
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_values_of_every_type_come_back_bit_by_bit(data: st.DataObject) -> None:

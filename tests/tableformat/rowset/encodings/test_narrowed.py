@@ -52,6 +52,7 @@ def arrays(draw: st.DrawFn) -> pa.Array:
     return array_of([base, *values], data_type).slice(draw(st.integers(0, 1)) * start)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(arrays())
 def test_integers_of_every_type_come_back_in_the_fewest_bytes(array: pa.Array) -> None:

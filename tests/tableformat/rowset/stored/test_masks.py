@@ -45,6 +45,7 @@ def read(reader: RowSetReader, columns: Any, **more: Any) -> pa.Table:
     return pa.Table.from_batches(batches, arrow_schema(TableSchema(fields=tuple(columns))))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_masked_values_are_null_and_all_others_are_as_stored(data: st.DataObject) -> None:
     schema = data.draw(strategies.schemas())

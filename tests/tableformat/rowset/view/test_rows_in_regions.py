@@ -100,6 +100,7 @@ def found_in(measures: Any, *regions: Any) -> tuple[Any, int]:
     return mask, len(decoded)
 
 
+@pytest.mark.slow
 def test_a_range_of_the_sort_key_decodes_its_two_edges_alone(measures: Any) -> None:
     columns = measures[2]
     found, decoded = found_in(measures, between(DEVICE, device(40), device(160)))
@@ -127,6 +128,7 @@ def test_a_range_that_has_no_row_decodes_nothing(measures: Any) -> None:
     assert (int(found.sum()), decoded) == (0, 0)
 
 
+@pytest.mark.slow
 def test_many_ranges_decode_each_stretch_once(measures: Any) -> None:
     regions = [
         region(
@@ -142,6 +144,7 @@ def test_many_ranges_decode_each_stretch_once(measures: Any) -> None:
     assert decoded <= ROWS // BLOCK // 2 + 1
 
 
+@pytest.mark.slow
 def test_mixed_values_decode_every_stretch_and_leave_out_nan(measures: Any) -> None:
     found, decoded = found_in(measures, between(X), between(DAY, 3, 4, high_open=True))
     columns = measures[2]

@@ -58,6 +58,7 @@ def wide(path: Path, partitions: int, text: int) -> ArrowTable:
     return table
 
 
+@pytest.mark.slow
 def test_large_static_values_are_read_for_the_keys_of_a_rowset_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +81,7 @@ def test_large_static_values_are_read_for_the_keys_of_a_rowset_alone(
     assert len(set(table.scan().to_arrow()["v"].to_pylist())) == 8_000
 
 
+@pytest.mark.slow
 def test_a_process_reads_static_values_once_until_they_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +104,7 @@ def test_a_process_reads_static_values_once_until_they_change(
     assert len(reads) == before
 
 
+@pytest.mark.slow
 def test_no_row_is_pruned_by_a_column_that_its_rowset_does_not_store(tmp_path: Path) -> None:
     table = wide(tmp_path / "t", 80, 20)
     table.update({"v": "'here'"}, "k >= 40")

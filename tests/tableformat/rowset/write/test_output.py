@@ -57,6 +57,7 @@ def names(store: ObjectStore) -> list[str]:
     return sorted(each.name for each in store.list(""))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.sampled_from(sorted(PLACES)))
 def test_rows_cuts_bytes_and_bounds_of_the_entry_are_those_of_the_rows(

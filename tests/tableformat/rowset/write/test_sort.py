@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def rank(value: Any) -> Any:
     return (1, value.encode() if isinstance(value, str) else value)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_a_sort_key_orders_rows_as_spark_does(data: st.DataObject) -> None:

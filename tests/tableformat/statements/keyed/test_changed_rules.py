@@ -87,6 +87,7 @@ def planned_append(table: ArrowTable, policy: OnDuplicate, new: pa.Table) -> Cal
     return lambda: table._log.commit(change, base)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["error", "ignore", "merge"])
 @pytest.mark.parametrize("more", [0, 70_000])
 def test_rows_of_a_deleted_range_that_are_restored_keep_their_keys(

@@ -100,6 +100,7 @@ def after_the_deletion(road: str, modes: str, there: int | None, at: int) -> lis
     return content(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 1])
 @pytest.mark.parametrize(("road", "modes", "there", "at"), CASES)
 def test_a_merge_heeds_a_deletion_from_before_its_slot(

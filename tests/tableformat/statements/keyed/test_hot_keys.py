@@ -40,6 +40,7 @@ def check(table: colonnade.ArrowTable, total: int) -> None:
     assert table.verify(4).findings == ()
 
 
+@pytest.mark.slow
 def test_four_threads_that_add_to_the_same_keys_are_exact(tmp_path: Path) -> None:
     table = hot_table(tmp_path / "t")
     batch = pa.table({"id": range(KEYS), "n": [1] * KEYS})

@@ -220,6 +220,7 @@ def test_restores_and_vacuums_keep_the_tombstones_of_a_state() -> None:
     assert table.verify(depth=4).findings == ()
 
 
+@pytest.mark.slow
 def test_a_partitioned_table_remembers_keys_in_each_partition() -> None:
     for partition_by in (["bucket(4, id)"], ["word"]):
         table = empty(partition_by=partition_by)

@@ -284,6 +284,7 @@ def run_step(table: ArrowTable, step: Step) -> None:
             table.optimize()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 2], ids=["one part", "many parts"])
 @settings(max_examples=examples(40), deadline=None)
 @given(steps=STEPS)

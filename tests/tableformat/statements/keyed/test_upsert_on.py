@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ KEYED = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(KEYED, max_size=6))
 def test_upserts_agree_with_a_dict(upserts: list[dict[tuple[int, str], int]]) -> None:

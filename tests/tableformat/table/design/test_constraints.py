@@ -231,6 +231,7 @@ def carry_out(table: ArrowTable, model: Model, statement: tuple[Any, ...]) -> No
             table.optimize().executeCompaction()
 
 
+@pytest.mark.slow
 @given(statements=st.lists(STATEMENTS, max_size=12))
 def test_random_statements_leave_the_rows_of_a_model_or_change_nothing(
     statements: list[tuple[Any, ...]],

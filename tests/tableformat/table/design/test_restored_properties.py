@@ -246,6 +246,7 @@ class World:
         return False
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(st.integers(0, 2**32))
 def test_properties_mean_the_same_columns_after_changes_and_restores_in_any_order(
@@ -256,6 +257,7 @@ def test_properties_mean_the_same_columns_after_changes_and_restores_in_any_orde
         world.step()
 
 
+@pytest.mark.slow
 def test_the_random_orders_restore_and_are_seldom_refused() -> None:
     worlds = [World(random.Random(seed)) for seed in range(8)]
     for world in worlds:

@@ -51,6 +51,7 @@ def test_net_changes_are_those_from_the_first_to_the_last_version_of_a_condition
     assert keys(table, "_commit_version IN (3, 6)", net=True) == [3, 4, 5, 6]
 
 
+@pytest.mark.slow
 def test_a_condition_on_the_time_is_the_range(table: ArrowTable) -> None:
     times = {each.epoch: each.timestamp for each in table.history()}
     for epoch in range(2, 8):

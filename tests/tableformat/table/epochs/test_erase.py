@@ -216,6 +216,7 @@ def test_a_condition_that_does_not_fit_changes_nothing(table: colonnade.ArrowTab
     assert table.refresh().epoch == epoch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept_by", [None, "tag", "pin"])
 def test_no_entry_of_an_erased_rowset_stays_in_a_segment_that_others_share(
     kept_by: str | None, tmp_path: Path

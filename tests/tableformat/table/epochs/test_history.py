@@ -1,5 +1,7 @@
 """The history names what each epoch did."""
 
+import pytest
+
 import colonnade
 from colonnade.manifests.engine import Author, working_for
 from tests.tableformat.table.trips import ids, rows
@@ -15,6 +17,7 @@ def test_history_names_what_happened(table: colonnade.ArrowTable) -> None:
     assert table.history(limit=1) == [newest]
 
 
+@pytest.mark.slow
 def test_history_counts_rowsets_that_an_epoch_spilled(table: colonnade.ArrowTable) -> None:
     settings = colonnade.WriteSettings(max_records=1, sync=False)
     table.append(rows(*range(1100)), settings=settings)
@@ -44,6 +47,7 @@ def test_history_has_the_isolation_level_of_each_time(table: colonnade.ArrowTabl
     assert levels == ["snapshot", "snapshot", "serializable", "serializable", "snapshot"]
 
 
+@pytest.mark.slow
 def test_history_shows_what_an_update_sets_and_never_a_text_without_end(
     table: colonnade.ArrowTable,
 ) -> None:

@@ -414,6 +414,7 @@ def test_eight_writers_that_bring_the_same_columns_at_once_make_one_of_each(tmp_
     assert rows == [{"k": n, "same": n // 3} for n in range(3 * writers)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 100))]
 )

@@ -354,6 +354,7 @@ STEP = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(STEP, max_size=10))
 def test_any_statements_in_a_row_leave_what_a_dict_says(steps: list[tuple[str, Any]]) -> None:
