@@ -5,7 +5,7 @@ later, each row of the RowSet has the same value in it: the initial value of the
 the type of a column has widened since, its values become values of the wider type. Fields inside a
 column follow these rules at any depth, but have no initial values. Fields that were dropped since
 are left out. This module is the only place in Python that says so; its counterpart in Java is
-`colonnade.read.block.Adapt`.
+`colonnade.read.vector.Adapt`.
 Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening,
 docs/spec/types.md#fields-inside-a-column
 """

@@ -30,8 +30,8 @@ LIMITS = {
     ("format/rowset/SparseIndex", "BLOCK_LIMIT"): BLOCK_LIMIT,
     ("format/rowset/SparseIndex", "SIZE_LIMIT"): SIZE_LIMIT,
     ("read/block/SparseIndexReader", "LIMIT"): INDEX_LIMIT,
-    ("read/block/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
-    ("read/block/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
+    ("encodings/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
+    ("encodings/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
     ("write/PartitionValues", "VALUE_LIMIT"): VALUE_LIMIT,
     ("store/cache/Piece", "MOST_BYTES"): PIECE,
 }

@@ -17,7 +17,7 @@ These modules serve them:
     integers     Which types are treated as integers.
 
 A new encoding is a file here and a row of `registry`, from which its row of the page is made. In
-the jar, it is a constant of `read.block.Decoding` and one of `write.staged.Encoding`.
+the jar, it is a class in `colonnade.encodings` and a row of `Encodings` there.
 
 Spec: docs/spec/rowset.md#encodings
 """

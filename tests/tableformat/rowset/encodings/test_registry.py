@@ -16,18 +16,24 @@ ROOT = Path(__file__).parents[4]
 JAVA = ROOT / "spark_ext/java/src/colonnade"
 
 
-@pytest.mark.parametrize("name", ["read/block/Decoding", "write/staged/Encoding"])
-def test_the_jar_knows_each_encoding_in_the_same_order(name: str) -> None:
-    code = (JAVA / f"{name}.java").read_text("utf-8")
-    constants = re.findall(r"^  ([A-Z_]+) \{$", code, re.MULTILINE)
-    assert [each.lower() for each in constants] == list(ENCODINGS)
+def test_the_jar_has_a_class_for_each_encoding_in_the_same_order() -> None:
+    folder = JAVA / "encodings"
+    classes = re.findall(r"new (\w+)\(\)", (folder / "Encodings.java").read_text("utf-8"))
+    names = [
+        re.findall(r'super\("(\w+)"\)', (folder / f"{each}.java").read_text("utf-8"))
+        for each in classes
+    ]
+    assert names == [[each] for each in ENCODINGS]
+    assert {f"{each}.java" for each in classes} == {
+        path.name for path in folder.glob("?*Encoding.java")
+    }
 
 
 def test_the_jar_asks_only_for_limits_that_python_states() -> None:
     asked = {
-        (of.lower(), name)
-        for path in (JAVA / "write/staged").glob("*.java")
-        for of, name in re.findall(r'limit\(Encoding\.(\w+), "(\w+)"\)', path.read_text("utf-8"))
+        (of, name)
+        for path in JAVA.rglob("*.java")
+        for of, name in re.findall(r'\blimit\("(\w+)", "(\w+)"\)', path.read_text("utf-8"))
     }
     stated = {(each.name, name) for each in ENCODINGS.values() for name in each.limits}
     assert asked

@@ -1,7 +1,7 @@
 package colonnade.read;
 
 import colonnade.format.TableField;
-import colonnade.read.block.Adapt;
+import colonnade.read.vector.Adapt;
 import colonnade.read.vector.Bytes;
 import colonnade.read.vector.ColonnadeVector;
 import colonnade.read.vector.VectorForm;

@@ -1,13 +1,12 @@
 package colonnade.read;
 
+import colonnade.encodings.BlockDecoder;
 import colonnade.format.Interval;
 import colonnade.format.Malformed;
 import colonnade.format.Region;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
 import colonnade.format.rowset.Statistics;
-import colonnade.read.block.Adapt;
-import colonnade.read.block.BlockDecoder;
 import colonnade.read.block.DataColumn;
 import colonnade.read.block.OpenColumnSegment;
 import colonnade.read.block.StretchReads;
@@ -118,8 +117,9 @@ final class RegionRows {
 
   private Statistics[] statistics(int cut) {
     Statistics[] known = new Statistics[segments.length];
+    long rows = cuts[cut + 1] - cuts[cut];
     for (int i = 0; i < known.length; i++) {
-      known[i] = Adapt.statistics(segments[i], fields.get(i), cut, cuts[cut + 1] - cuts[cut]);
+      known[i] = OpenColumnSegment.statistics(segments[i], fields.get(i), cut, rows);
     }
     return known;
   }

@@ -1,8 +1,8 @@
 package colonnade.read;
 
+import colonnade.encodings.BlockDecoder;
 import colonnade.format.Slice;
 import colonnade.format.rowset.DeletionVector;
-import colonnade.read.block.BlockDecoder;
 import colonnade.read.block.DataColumn;
 import colonnade.read.plan.ReadPlan;
 import colonnade.store.ByteSource;

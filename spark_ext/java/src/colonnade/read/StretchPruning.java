@@ -3,10 +3,10 @@ package colonnade.read;
 import colonnade.format.TableField;
 import colonnade.format.rowset.BloomFilter;
 import colonnade.format.rowset.Statistics;
-import colonnade.read.block.Adapt;
 import colonnade.read.block.OpenColumnSegment;
 import colonnade.read.block.Reads;
 import colonnade.read.plan.Pruner;
+import colonnade.read.vector.Adapt;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -116,7 +116,7 @@ record StretchPruning(
         new Pruner.Known() {
           @Override
           public Statistics statistics(TableField column) {
-            return Adapt.statistics(segments.get(column.id()), column, cut, rows);
+            return OpenColumnSegment.statistics(segments.get(column.id()), column, cut, rows);
           }
 
           @Override

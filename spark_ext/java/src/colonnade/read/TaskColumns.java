@@ -1,7 +1,7 @@
 package colonnade.read;
 
+import colonnade.encodings.BlockDecoder;
 import colonnade.format.TableField;
-import colonnade.read.block.BlockDecoder;
 import colonnade.read.block.DataColumn;
 import colonnade.read.plan.ReadPlan;
 import colonnade.read.vector.ColonnadeVector;

@@ -1,10 +1,10 @@
 package colonnade.write;
 
+import colonnade.encodings.BlockEncoder;
 import colonnade.store.ByteSink;
 import colonnade.write.job.WriteJob;
 import colonnade.write.job.WriteOptions;
 import colonnade.write.rowset.RowSetOutput;
-import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

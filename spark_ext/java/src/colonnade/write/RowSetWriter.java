@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.encodings.BlockEncoder;
 import colonnade.format.TableField;
 import colonnade.format.rowset.ObjectNames;
 import colonnade.format.rowset.RowSetEntry;
@@ -10,7 +11,6 @@ import colonnade.write.refusals.InvalidText;
 import colonnade.write.rowset.CutsBuilder;
 import colonnade.write.rowset.Origins;
 import colonnade.write.rowset.RowSetOutput;
-import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.RowBuffer;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;

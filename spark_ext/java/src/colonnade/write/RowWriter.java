@@ -1,11 +1,11 @@
 package colonnade.write;
 
+import colonnade.encodings.BlockEncoder;
 import colonnade.format.rowset.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.job.WriteJob;
 import colonnade.write.rowset.Origins;
 import colonnade.write.rowset.RowSetOutput;
-import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

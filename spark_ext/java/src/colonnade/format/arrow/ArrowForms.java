@@ -2,7 +2,6 @@ package colonnade.format.arrow;
 
 import colonnade.format.TableField;
 import java.util.List;
-import java.util.function.IntFunction;
 import org.apache.arrow.flatbuf.Type;
 import org.apache.arrow.vector.types.DateUnit;
 import org.apache.arrow.vector.types.FloatingPointPrecision;
@@ -13,51 +12,26 @@ import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.FieldType;
 
 /**
- * The fields of Arrow as which blocks store the values of a column, for each encoding. Writers state
- * them, and readers take no other ones.
+ * The fields of Arrow as which streams store the values of a column. Writers state them, and
+ * readers take no other ones. An encoding that stores something else makes a field of its own.
  *
  * <p>Spec: docs/spec/rowset.md#encodings
  */
 public final class ArrowForms {
   private ArrowForms() {}
 
-  /** Returns the field of values in their storage type, named by the id of the column. */
+  /** Returns the field of values in their storage type. */
   public static Field plain(TableField column) {
-    return nullable(Integer.toString(column.id()), type(column), children(column));
+    return named(column, type(column), children(column));
   }
 
-  /** Returns the field of indexes of {@code width} bytes into a dictionary of such values. */
-  public static Field indexes(TableField column, int width) {
-    // The id of the dictionary is always 0, because a stream has only one.
-    DictionaryEncoding encoding =
-        new DictionaryEncoding(0, false, new ArrowType.Int(8 * width, true));
-    Field plain = plain(column);
-    return new Field(
-        plain.getName(), new FieldType(true, plain.getType(), encoding), plain.getChildren());
+  /** Returns a field that may be NULL, named by the id of the column. */
+  public static Field named(TableField column, ArrowType type, List<Field> children) {
+    return new Field(Integer.toString(column.id()), FieldType.nullable(type), children);
   }
 
-  /** Returns the field of narrowed values: unsigned, or of 8 bytes for a short decimal. */
-  public static Field narrowed(TableField column, int width) {
-    ArrowType type = new ArrowType.Int(8 * width, width == 8);
-    return nullable(Integer.toString(column.id()), type, List.of());
-  }
-
-  /** Returns the field of lengths of {@code width} bytes, and of the texts back to back. */
-  public static Field lengths(TableField column, int width) {
-    Field length = nullable("item", new ArrowType.Int(8 * width, false), List.of());
-    return nullable(
-        Integer.toString(column.id()),
-        ArrowType.Struct.INSTANCE,
-        List.of(
-            required("lengths", ArrowType.List.INSTANCE, List.of(length)),
-            required("values", type(column), List.of())));
-  }
-
-  private static Field nullable(String name, ArrowType type, List<Field> children) {
-    return new Field(name, FieldType.nullable(type), children);
-  }
-
-  private static Field required(String name, ArrowType type, List<Field> children) {
+  /** Returns a field that is never NULL. */
+  public static Field required(String name, ArrowType type, List<Field> children) {
     return new Field(name, FieldType.notNullable(type), children);
   }
 
@@ -71,7 +45,8 @@ public final class ArrowForms {
       return plain;
     }
     Field key = plain.get(0);
-    List<Field> pair = List.of(required(key.getName(), key.getType(), key.getChildren()), plain.get(1));
+    Field keys = required(key.getName(), key.getType(), key.getChildren());
+    List<Field> pair = List.of(keys, plain.get(1));
     return List.of(required("entries", ArrowType.Struct.INSTANCE, pair));
   }
 
@@ -126,20 +101,6 @@ public final class ArrowForms {
         && expected.getName().equals(found.name())
         && expected.isNullable() == found.nullable()
         && hasShape(found, expected);
-  }
-
-  /**
-   * Returns the first of some widths in bytes for which a field of a stream is the expected one; 0
-   * if there is none.
-   */
-  public static int width(
-      org.apache.arrow.flatbuf.Field found, IntFunction<Field> expected, int... widths) {
-    for (int width : widths) {
-      if (matches(found, expected.apply(width))) {
-        return width;
-      }
-    }
-    return 0;
   }
 
   /** Whether a field has values of the storage type of a column, whatever its name. */

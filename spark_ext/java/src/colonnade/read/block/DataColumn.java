@@ -1,9 +1,11 @@
 package colonnade.read.block;
 
+import colonnade.encodings.BlockDecoder;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
 import colonnade.format.rowset.BlockEntry;
+import colonnade.read.vector.Adapt;
 import colonnade.read.vector.ColonnadeVector;
 import java.io.IOException;
 import org.roaringbitmap.RoaringBitmap;

@@ -1,5 +1,6 @@
 package colonnade.read.block;
 
+import colonnade.encodings.Encodings;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
@@ -9,6 +10,7 @@ import colonnade.format.rowset.Footer;
 import colonnade.format.rowset.SparseIndex;
 import colonnade.format.rowset.Statistics;
 import colonnade.read.block.RowSetSource.Extent;
+import colonnade.read.vector.Adapt;
 import colonnade.store.StoreException;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.io.IOException;
@@ -53,7 +55,7 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
       throw damaged(column, location, error.getMessage(), error);
     }
     for (BlockEntry entry : index.entries()) {
-      if (!Decoding.isKnown(entry.encoding())) {
+      if (!Encodings.isKnown(entry.encoding())) {
         throw StoreException.unsupported(
             "Column '" + column.name() + "' (id " + column.id() + ") in " + location
                 + " holds the encoding '" + entry.encoding()
@@ -177,8 +179,18 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
     return Arrays.copyOfRange(filter.array(), filter.offset(), end);
   }
 
-  /** Returns the statistics of a stretch. */
-  public Statistics statistics(int cut) {
-    return Statistics.merge(index.entries().subList(atCut[cut], atCut[cut + 1]));
+  /**
+   * Returns the statistics of a stretch of {@code rows} rows, or null if they are unknown. {@code
+   * segment} is null if the RowSet does not have the column.
+   */
+  public static Statistics statistics(
+      OpenColumnSegment segment, TableField wanted, int cut, long rows) {
+    return segment == null
+        ? Adapt.absentStatistics(wanted, rows)
+        : Adapt.statistics(Statistics.merge(segment.entries(cut)), segment.column, wanted);
+  }
+
+  private List<BlockEntry> entries(int cut) {
+    return index.entries().subList(atCut[cut], atCut[cut + 1]);
   }
 }

@@ -11,6 +11,7 @@ import colonnade.format.rowset.BlockEntry;
 import colonnade.format.rowset.SparseIndex;
 import colonnade.format.rowset.SparseIndex.IndexColumn;
 import colonnade.format.rowset.Statistics;
+import colonnade.read.vector.BatchDecoder;
 import colonnade.read.vector.ColonnadeVector;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.util.ArrayList;
@@ -65,7 +66,7 @@ final class SparseIndexReader {
       TableField field = column.column(order);
       ColonnadeVector vector = new ColonnadeVector(sparkType(field));
       if (column.isChecksum()) {
-        batch.decodeNarrowed(vector, 4, rows, 0);
+        vector.setIntegers(4, false, 0, batch.loadWords(vector, 4, rows));
       } else {
         batch.decode(field, vector, rows);
       }

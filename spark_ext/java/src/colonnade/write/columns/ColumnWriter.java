@@ -1,5 +1,6 @@
 package colonnade.write.columns;
 
+import colonnade.encodings.BlockEncoder;
 import colonnade.format.TableField;
 import colonnade.format.rowset.ObjectNames;
 import colonnade.format.rowset.RowNumbers;
@@ -12,7 +13,6 @@ import colonnade.write.refusals.InvalidText;
 import colonnade.write.refusals.Refusal;
 import colonnade.write.rowset.CutsBuilder;
 import colonnade.write.rowset.RowSetOutput;
-import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;
 import colonnade.write.staged.StagedColumns;

@@ -1,5 +1,7 @@
 package colonnade.write.rowset;
 
+import colonnade.encodings.BlockEncoder;
+import colonnade.encodings.EncodedBlock;
 import colonnade.format.TableField;
 import colonnade.format.rowset.BlockEntry;
 import colonnade.format.rowset.ColumnSegment;
@@ -12,8 +14,6 @@ import colonnade.store.ObjectOutput;
 import colonnade.store.Spill;
 import colonnade.write.job.WriteJob;
 import colonnade.write.job.WriteOptions;
-import colonnade.write.staged.BlockEncoder;
-import colonnade.write.staged.EncodedBlock;
 import colonnade.write.staged.Staged;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,15 +1,15 @@
 package colonnade.write.rowset;
 
+import colonnade.encodings.BlockEncoder;
 import colonnade.format.Bound;
 import colonnade.format.TableField.Order;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.Bits;
 import colonnade.format.arrow.NullMask;
 import colonnade.format.rowset.BlockEntry;
-import colonnade.format.rowset.SparseIndex;
 import colonnade.format.rowset.SparseIndex.IndexColumn;
+import colonnade.format.rowset.SparseIndex;
 import colonnade.format.rowset.Statistics;
-import colonnade.write.staged.BlockEncoder;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

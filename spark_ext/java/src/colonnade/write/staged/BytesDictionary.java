@@ -5,8 +5,8 @@ import colonnade.format.arrow.Bits;
 import java.util.Arrays;
 
 /** The distinct values of a block of strings, binary or long decimals. */
-final class BytesDictionary extends Dictionary<StagedBlobs> {
-  BytesDictionary(EncodingChoices choices) {
+public final class BytesDictionary extends Dictionary<StagedBlobs> {
+  public BytesDictionary(EncodingChoices choices) {
     super(choices);
   }
 

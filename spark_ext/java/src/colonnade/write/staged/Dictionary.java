@@ -10,12 +10,13 @@ import java.util.Arrays;
  * <p>There are exactly two subclasses, so that the JIT compiler can inline their methods. Spec:
  * docs/spec/rowset.md#dictionary
  */
-abstract class Dictionary<C extends Staged> {
+public abstract class Dictionary<C extends Staged> {
   private static final int SMALL = 1024;
 
   private final int sampleRows;
   private final double keptShare;
   private final int overheadBytes;
+  private final ArrowBatch values = new ArrowBatch();
   private C column;
   private int[] firstRows = new int[SMALL];
   private int[] hashes = new int[SMALL];
@@ -25,14 +26,16 @@ abstract class Dictionary<C extends Staged> {
   private long valueBytes;
 
   Dictionary(EncodingChoices choices) {
-    sampleRows = (int) choices.limit(Encoding.DICTIONARY, "sample_rows");
-    keptShare = choices.limit(Encoding.DICTIONARY, "kept_share");
-    overheadBytes = (int) choices.limit(Encoding.DICTIONARY, "overhead_bytes");
+    sampleRows = (int) choices.limit("dictionary", "sample_rows");
+    keptShare = choices.limit("dictionary", "kept_share");
+    overheadBytes = (int) choices.limit("dictionary", "overhead_bytes");
   }
 
-  /** Adds the distinct values as an Arrow array. */
-  final void addTo(ArrowBatch batch) {
-    addValues(column, batch);
+  /** Returns the distinct values as an Arrow array, which is valid until the next block. */
+  public final ArrowBatch values() {
+    values.clear();
+    addValues(column, values);
+    return values;
   }
 
   abstract void addValues(C column, ArrowBatch batch);
@@ -51,7 +54,7 @@ abstract class Dictionary<C extends Staged> {
    * <p>NULL rows get index 0. Stops early if the share of distinct values among the first rows is
    * above {@code distinctShare}.
    */
-  final boolean build(C column, int from, int to, double distinctShare, long rivalBytes) {
+  public final boolean build(C column, int from, int to, double distinctShare, long rivalBytes) {
     int rows = to - from;
     if (rivalBytes < overheadBytes) {
       return false;
@@ -73,7 +76,7 @@ abstract class Dictionary<C extends Staged> {
   }
 
   /** Returns the width of an index in bytes. */
-  final int indexWidth() {
+  public final int indexWidth() {
     return count <= 1 << 7 ? 1 : count <= 1 << 15 ? 2 : 4;
   }
 
@@ -88,7 +91,7 @@ abstract class Dictionary<C extends Staged> {
   }
 
   /** Returns the value index of each row, counted from the first row of the range. */
-  final int[] ids() {
+  public final int[] ids() {
     return ids;
   }
 

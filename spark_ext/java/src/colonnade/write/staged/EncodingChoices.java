@@ -20,7 +20,7 @@ public record EncodingChoices(
     int filterBits,
     Map<String, Map<String, Double>> limits) {
   /** Returns a limit of an encoding. Requires: Python states it. */
-  double limit(Encoding encoding, String name) {
-    return limits.get(encoding.text()).get(name);
+  public double limit(String encoding, String name) {
+    return limits.get(encoding).get(name);
   }
 }

@@ -3,8 +3,8 @@ package colonnade.write.staged;
 import colonnade.format.arrow.ArrowBatch;
 
 /** The distinct values of a block of numbers. Floats are distinct if their bits differ. */
-final class LongDictionary extends Dictionary<StagedNumbers> {
-  LongDictionary(EncodingChoices choices) {
+public final class LongDictionary extends Dictionary<StagedNumbers> {
+  public LongDictionary(EncodingChoices choices) {
     super(choices);
   }
 

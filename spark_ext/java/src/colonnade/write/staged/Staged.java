@@ -8,6 +8,7 @@ import colonnade.format.rowset.Statistics;
 import colonnade.write.refusals.ColumnNames;
 import colonnade.write.refusals.InvalidText;
 import colonnade.write.refusals.Refusal;
+import colonnade.write.refusals.Room;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
 /**
@@ -20,9 +21,9 @@ public abstract class Staged {
   public final TableField field;
 
   /** The name of the column in errors: its dotted path. */
-  final String path;
+  public final String path;
 
-  final NullMask nulls = new NullMask();
+  public final NullMask nulls = new NullMask();
   int rows;
 
   Staged(TableField field, String path) {
@@ -103,15 +104,24 @@ public abstract class Staged {
   abstract long valueBytes(int from, int to);
 
   /** Adds the rows as a plain Arrow array. */
-  final void addPlain(ArrowBatch batch, int from, int to) {
-    int nullCount = nulls.count(from, to);
-    batch.node(to - from, nullCount);
-    addValidity(batch, from, to, nullCount);
+  public final void addPlain(ArrowBatch batch, int from, int to) {
+    begin(batch, from, to);
     addValues(batch, from, to);
   }
 
-  /** Adds the validity bitmap of a range, or an empty buffer if it has no NULL. */
-  final void addValidity(ArrowBatch batch, int from, int to, int nullCount) {
+  /**
+   * Adds the rows as an Arrow array with values of {@code width} bytes. Returns their buffer, which
+   * the caller must fill.
+   */
+  public final byte[] addWords(ArrowBatch batch, int from, int to, int width) {
+    begin(batch, from, to);
+    return batch.buffer(Room.bytes(to - from, width, path));
+  }
+
+  /** Begins an array with its validity bitmap, or with an empty buffer if no row is NULL. */
+  private void begin(ArrowBatch batch, int from, int to) {
+    int nullCount = nulls.count(from, to);
+    batch.node(to - from, nullCount);
     if (nullCount == 0) {
       batch.emptyBuffer();
     } else {
@@ -122,32 +132,12 @@ public abstract class Staged {
   /** Adds the buffers after the validity bitmap, and the arrays of nested fields. */
   abstract void addValues(ArrowBatch batch, int from, int to);
 
-  /** Returns the statistics of rows, as the index states them; of a type with an order if any. */
-  final Statistics measure(StagedRows rows) {
-    if (rows.nulls() == rows.count()) {
-      boolean exact = field.order() != TableField.Order.NONE;
-      return Statistics.unbounded(rows.nulls(), 0, exact);
-    }
-    return measureValues(rows);
-  }
-
-  /** Returns the statistics of rows that are not all NULL. */
-  Statistics measureValues(StagedRows rows) {
-    return Statistics.unbounded(rows.nulls(), 0, false);
-  }
-
-  /** Whether all rows have the value that is their exact minimum. */
-  boolean isConstant(StagedRows rows) {
-    Statistics statistics = rows.statistics();
-    return statistics.nulls() == 0
-        && statistics.exact()
-        && statistics.low() != null
-        && statistics.low().compare(statistics.high()) == 0;
-  }
-
-  /** Returns the distinct values of rows; null where a dictionary is not clearly smaller. */
-  Dictionary<?> dictionary(StagedRows rows) {
-    return null;
+  /**
+   * Returns the statistics of rows that are not all NULL. {@code distinct} has their distinct
+   * values, or is null if these are unknown.
+   */
+  public Statistics measure(int from, int to, Dictionary<?> distinct) {
+    return Statistics.unbounded(nulls.count(from, to), 0, false);
   }
 
   /**

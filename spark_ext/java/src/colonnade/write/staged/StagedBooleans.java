@@ -52,17 +52,17 @@ final class StagedBooleans extends Staged {
   }
 
   @Override
-  Statistics measureValues(StagedRows rows) {
+  public Statistics measure(int from, int to, Dictionary<?> distinct) {
     int low = 1;
     int high = 0;
-    int to = rows.to();
-    for (int row = rows.from(); row < to; row++) {
+    for (int row = from; row < to; row++) {
       if (!nulls.get(row)) {
         low = Math.min(low, values[row]);
         high = Math.max(high, values[row]);
       }
     }
-    return new Statistics(rows.nulls(), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
+    int nullCount = nulls.count(from, to);
+    return new Statistics(nullCount, 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
   }
 
   @Override

@@ -25,13 +25,12 @@ final class StagedFloats extends StagedNumbers {
   }
 
   @Override
-  Statistics measureValues(StagedRows rows) {
-    int nullCount = rows.nulls();
+  public Statistics measure(int from, int to, Dictionary<?> distinct) {
+    int nullCount = nulls.count(from, to);
     int nans = 0;
     double low = Double.POSITIVE_INFINITY;
     double high = Double.NEGATIVE_INFINITY;
-    int to = rows.to();
-    for (int row = rows.from(); row < to; row++) {
+    for (int row = from; row < to; row++) {
       double value = value(row);
       if (nullCount > 0 && nulls.get(row)) {
         continue;
@@ -43,39 +42,10 @@ final class StagedFloats extends StagedNumbers {
       low = value < low ? value : low;
       high = value > high ? value : high;
     }
-    if (nullCount + nans == rows.count()) {
+    if (nullCount + nans == to - from) {
       return Statistics.unbounded(nullCount, nans, true);
     }
     return new Statistics(nullCount, nans, new Bound.Real(low), new Bound.Real(high), true);
-  }
-
-  /** Whether all rows have the same bits. 0.0 and -0.0 compare as equal but have different bits. */
-  @Override
-  boolean isConstant(StagedRows rows) {
-    Statistics statistics = rows.statistics();
-    if (statistics.low() == null
-        || statistics.low().compare(statistics.high()) != 0
-        || statistics.nulls() + statistics.nans() > 0) {
-      return false;
-    }
-    int to = rows.to();
-    long first = values[rows.from()];
-    for (int row = rows.from() + 1; row < to; row++) {
-      if (values[row] != first) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  @Override
-  Dictionary<?> dictionary(StagedRows rows) {
-    return dictionary(rows, "distinct_numbers", rows.size());
-  }
-
-  @Override
-  int narrowedWidth(StagedRows rows) {
-    return 0;
   }
 
   /** NaN as the greatest value and the zeros as one: the order of {@code Double} does the rest. */

@@ -14,11 +14,11 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
 /** Integers of at most 64 bits, or the bits of floats, staged as one long for each row. */
-abstract class StagedNumbers extends Staged {
+public abstract class StagedNumbers extends Staged {
   /** The width of a value in Arrow's storage type, in bytes. */
-  final int width;
+  public final int width;
 
-  long[] values = new long[1024];
+  public long[] values = new long[1024];
 
   StagedNumbers(TableField field, String path, int width) {
     super(field, path);
@@ -117,13 +117,12 @@ abstract class StagedNumbers extends Staged {
   }
 
   @Override
-  Statistics measureValues(StagedRows rows) {
+  public Statistics measure(int from, int to, Dictionary<?> distinct) {
     long[] numbers = values;
-    int from = rows.from();
-    int to = rows.to();
+    int nullCount = nulls.count(from, to);
     long low = Long.MAX_VALUE;
     long high = Long.MIN_VALUE;
-    if (rows.nulls() == 0) {
+    if (nullCount == 0) {
       for (int row = from; row < to; row++) {
         low = Math.min(low, numbers[row]);
         high = Math.max(high, numbers[row]);
@@ -136,49 +135,18 @@ abstract class StagedNumbers extends Staged {
         }
       }
     }
-    return new Statistics(rows.nulls(), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
+    return new Statistics(nullCount, 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
   }
 
   /** Returns the distinct values of rows, unless the narrowest integers take about as little. */
-  @Override
-  Dictionary<?> dictionary(StagedRows rows) {
-    int narrowed = narrowedWidth(rows);
-    int least = narrowed == 0 ? width : narrowed;
-    if (least == 1) {
-      return null;
-    }
-    long rival = (long) rows.count() * least + (rows.nulls() > 0 ? rows.count() + 7 >> 3 : 0);
-    return dictionary(rows, least > 2 ? "distinct_numbers" : "distinct_shorts", rival);
-  }
-
-  /** Returns the distinct values of rows; null where a dictionary is not clearly smaller. */
-  final Dictionary<?> dictionary(StagedRows rows, String limit, long rivalBytes) {
-    double share = rows.encoder().choices().limit(Encoding.DICTIONARY, limit);
-    LongDictionary dictionary = rows.encoder().longDictionary();
-    boolean smaller = dictionary.build(this, rows.from(), rows.to(), share, rivalBytes);
-    return smaller ? dictionary : null;
-  }
-
-  /** Returns the bytes of a narrowed value, or 0 if the values keep their full width. */
-  int narrowedWidth(StagedRows rows) {
-    long distance = whole(rows.statistics().high()) - low(rows);
-    // Arrow stores short decimals in 16 bytes, but they are integers of 8 bytes.
-    int integerWidth = Math.min(width, 8);
-    for (int narrow = 1; narrow < integerWidth && narrow <= 4; narrow *= 2) {
-      if (Long.compareUnsigned(distance, 1L << 8 * narrow) < 0) {
-        return narrow;
+  /** Whether all of some rows have the same bits. */
+  public final boolean isSame(int from, int to) {
+    for (int row = from + 1; row < to; row++) {
+      if (values[row] != values[from]) {
+        return false;
       }
     }
-    return width == 16 ? 8 : 0;
-  }
-
-  /** Returns the least of the rows, which are integers and not all of them NULL. */
-  static long low(StagedRows rows) {
-    return whole(rows.statistics().low());
-  }
-
-  private static long whole(Bound bound) {
-    return ((Bound.Whole) bound).value().longValue();
+    return true;
   }
 
   @Override

@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Strings of any type, or binary. */
-final class StagedTexts extends StagedBlobs {
+public final class StagedTexts extends StagedBlobs {
   private final boolean isText;
   private final TextLength declared;
   private final StagedBytes staged;
@@ -97,12 +97,12 @@ final class StagedTexts extends StagedBlobs {
   }
 
   @Override
-  int start(int row) {
+  public int start(int row) {
     return offsets[row];
   }
 
   @Override
-  int end(int row) {
+  public int end(int row) {
     return offsets[row + 1];
   }
 
@@ -158,29 +158,8 @@ final class StagedTexts extends StagedBlobs {
   }
 
   /** Adds the bytes of all values, back to back. */
-  void addBytes(ArrowBatch batch, int from, int to) {
+  public void addBytes(ArrowBatch batch, int from, int to) {
     batch.lend(bytes, offsets[from], offsets[to] - offsets[from]);
-  }
-
-  /** Returns the bytes that the length of the longest value of rows takes. */
-  int lengthsWidth(int from, int to) {
-    int longest = 0;
-    for (int row = from; row < to; row++) {
-      longest = Math.max(longest, offsets[row + 1] - offsets[row]);
-    }
-    return longest < 1 << 8 ? 1 : longest < 1 << 16 ? 2 : 4;
-  }
-
-  /** Writes the length of each value in {@code width} bytes; a NULL has length 0. */
-  void writeLengths(int from, int to, int width, byte[] target) {
-    for (int row = from, at = 0; row < to; row++, at += width) {
-      int length = offsets[row + 1] - offsets[row];
-      switch (width) {
-        case 1 -> target[at] = (byte) length;
-        case 2 -> Bits.putShort(target, at, (short) length);
-        default -> Bits.putInt(target, at, length);
-      }
-    }
   }
 
   @Override
@@ -206,7 +185,7 @@ final class StagedTexts extends StagedBlobs {
   }
 
   @Override
-  Statistics measure(int from, int to, BytesDictionary values) {
+  public Statistics measure(int from, int to, Dictionary<?> values) {
     int nullCount = nulls.count(from, to);
     if (field.order() == TableField.Order.NONE) {
       return Statistics.unbounded(nullCount, 0, false);

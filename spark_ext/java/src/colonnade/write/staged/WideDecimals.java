@@ -68,12 +68,12 @@ final class WideDecimals extends StagedBlobs {
   }
 
   @Override
-  int start(int row) {
+  public int start(int row) {
     return row * WIDTH;
   }
 
   @Override
-  int end(int row) {
+  public int end(int row) {
     return (row + 1) * WIDTH;
   }
 
@@ -127,7 +127,7 @@ final class WideDecimals extends StagedBlobs {
   }
 
   @Override
-  Statistics measure(int from, int to, BytesDictionary values) {
+  public Statistics measure(int from, int to, Dictionary<?> values) {
     int low = -1;
     int high = -1;
     for (int row = from; row < to; row++) {

@@ -4,11 +4,11 @@ import colonnade.format.arrow.Bits;
 import colonnade.format.arrow.NullMask;
 
 /** Writes longs as Arrow's little-endian words of 1, 2, 4, 8 or 16 bytes, each minus a base. */
-final class Words {
+public final class Words {
   private Words() {}
 
   /** Writes a range of values. Words wider than a long are sign-extended. */
-  static void write(long[] values, int from, int to, long base, int width, byte[] target) {
+  public static void write(long[] values, int from, int to, long base, int width, byte[] target) {
     switch (width) {
       case 1 -> writeBytes(values, from, to, base, target);
       case 2 -> writeShorts(values, from, to, base, target);
@@ -50,7 +50,7 @@ final class Words {
   }
 
   /** Writes zeros over the words of rows that are NULL. */
-  static void eraseNulls(NullMask nulls, int from, int to, int width, byte[] target) {
+  public static void eraseNulls(NullMask nulls, int from, int to, int width, byte[] target) {
     for (int row = from; row < to; row++) {
       if (nulls.get(row)) {
         int at = (row - from) * width;
@@ -60,7 +60,7 @@ final class Words {
   }
 
   /** Writes indexes into a dictionary. */
-  static void writeIndices(int[] ids, int rows, int width, byte[] target) {
+  public static void writeIndices(int[] ids, int rows, int width, byte[] target) {
     for (int row = 0; row < rows; row++) {
       switch (width) {
         case 1 -> target[row] = (byte) ids[row];

@@ -1,2 +1,2 @@
-/** Stages the rows of one column, from the arriving row to the encoded block. */
+/** The rows of one column in memory, from the arriving row until they are encoded as a block. */
 package colonnade.write.staged;

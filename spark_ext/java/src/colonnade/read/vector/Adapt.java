@@ -1,14 +1,10 @@
-package colonnade.read.block;
+package colonnade.read.vector;
 
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
 import colonnade.format.TableField.Kind;
 import colonnade.format.rowset.Statistics;
-import colonnade.read.vector.Bytes;
-import colonnade.read.vector.ColonnadeVector;
-import colonnade.read.vector.ConstantBlock;
-import colonnade.read.vector.VectorForm;
 import colonnade.store.StoreException;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -42,16 +38,16 @@ public final class Adapt {
   private Adapt() {}
 
   /** Makes a vector show the value of a column that the RowSet does not have, in every row. */
-  static void showAbsent(TableField column, ColonnadeVector vector) throws IOException {
+  public static void showAbsent(TableField column, ColonnadeVector vector) throws IOException {
     if (column.initial() == null) {
       vector.setNull();
       return;
     }
     try {
       if (column.initial().equals(NAN)) {
-        ConstantBlock.setReal(column, Double.NaN, vector);
+        OneValue.showReal(column, Double.NaN, vector);
       } else {
-        ConstantBlock.set(column, Bound.parse(column.initial(), column), vector);
+        OneValue.show(column, Bound.parse(column.initial(), column), vector);
       }
     } catch (Malformed error) {
       throw StoreException.corruption(
@@ -98,7 +94,7 @@ public final class Adapt {
    * Returns the statistics of {@code rows} rows of a column that the RowSet does not have, or null
    * if they are unknown. They are unknown of a static column, whose values are in another table.
    */
-  static Statistics absentStatistics(TableField column, long rows) {
+  public static Statistics absentStatistics(TableField column, long rows) {
     if (column.isStatic()) {
       return null;
     }
@@ -123,7 +119,7 @@ public final class Adapt {
    * Returns whether a vector of the wanted type can show blocks of the stored type unchanged. It
    * can for texts, and for numbers that it reads as integers of 64 bits.
    */
-  static boolean looksAlike(TableField stored, TableField wanted) {
+  public static boolean looksAlike(TableField stored, TableField wanted) {
     if (stored.type().equals(wanted.type())) {
       return true;
     }
@@ -135,16 +131,6 @@ public final class Adapt {
   /** Whether bounds and the hashes of Bloom filters are the same in the wanted type. */
   public static boolean keepsBounds(TableField stored, TableField wanted) {
     return !becomesDouble(stored, wanted) && factor(stored, wanted).equals(BigInteger.ONE);
-  }
-
-  /**
-   * Returns the statistics of a stretch of {@code rows} rows, or null if they are unknown. {@code
-   * segment} is null if the RowSet does not have the column.
-   */
-  public static Statistics statistics(OpenColumnSegment segment, TableField wanted, int cut, long rows) {
-    return segment == null
-        ? absentStatistics(wanted, rows)
-        : statistics(segment.statistics(cut), segment.column(), wanted);
   }
 
   /** Returns the statistics of the wanted column from those of the stored one. */
@@ -174,7 +160,7 @@ public final class Adapt {
   }
 
   /** Fills a vector of the wanted type with the rows of a block of the stored type. */
-  static void widen(
+  public static void widen(
       TableField stored, TableField wanted, ColonnadeVector from, int rows, ColonnadeVector target)
       throws Malformed {
     target.select(0, null, 0);

@@ -3,48 +3,33 @@ package colonnade.read.vector;
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
-import colonnade.format.rowset.Statistics;
 import java.math.BigInteger;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/**
- * Decodes a block whose rows all have the same value. The index states this value as the exact
- * minimum.
- *
- * <p>Spec: docs/spec/rowset.md#constant
- */
-public final class ConstantBlock {
-  private ConstantBlock() {}
+/** Makes vectors show one value in every row. */
+public final class OneValue {
+  private OneValue() {}
 
-  public static void decode(TableField column, Statistics statistics, ColonnadeVector target)
-      throws Malformed {
-    Bound value = statistics.low();
-    if (value == null || !statistics.exact() || column.order() == TableField.Order.NONE) {
-      throw new Malformed("its index does not state the one value that it holds");
-    }
-    set(column, value, target);
-  }
-
-  /** Makes a vector show one value, in the form of a bound, in every row. */
-  public static void set(TableField column, Bound value, ColonnadeVector target) throws Malformed {
+  /** Shows a value in the form of a bound. Throws {@link Malformed} for one of another type. */
+  public static void show(TableField column, Bound value, ColonnadeVector target) throws Malformed {
     if (value instanceof Bound.Text text) {
       target.setConstant(text.value());
     } else if (value instanceof Bound.Raw raw) {
       target.setConstant(UTF8String.fromBytes(raw.value()));
     } else if (value instanceof Bound.Real real) {
-      setReal(column, real.value(), target);
+      showReal(column, real.value(), target);
     } else if (value instanceof Bound.Whole whole) {
-      setWhole(column, whole.value(), target);
+      showWhole(column, whole.value(), target);
     }
   }
 
-  public static void setReal(TableField column, double value, ColonnadeVector target) {
+  static void showReal(TableField column, double value, ColonnadeVector target) {
     boolean isFloat = column.kind() == TableField.Kind.FLOAT32;
     target.setConstant(
         isFloat ? Float.floatToRawIntBits((float) value) : Double.doubleToRawLongBits(value), 0);
   }
 
-  private static void setWhole(TableField column, BigInteger value, ColonnadeVector target)
+  private static void showWhole(TableField column, BigInteger value, ColonnadeVector target)
       throws Malformed {
     if (column.kind() == TableField.Kind.DECIMAL) {
       require(value.abs().compareTo(BigInteger.TEN.pow(column.precision())) < 0, column);

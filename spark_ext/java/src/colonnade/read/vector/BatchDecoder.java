@@ -1,12 +1,8 @@
-package colonnade.read.block;
+package colonnade.read.vector;
 
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowStream;
-import colonnade.format.rowset.BlockEntry;
-import colonnade.read.vector.Bytes;
-import colonnade.read.vector.ColonnadeVector;
-import colonnade.read.vector.VectorForm;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.util.List;
 import org.apache.arrow.flatbuf.Buffer;
@@ -26,12 +22,12 @@ public final class BatchDecoder {
   private int nextNode;
   private int nextBuffer;
 
-  BatchDecoder(ArrowStream.Batch batch, ZstdDecompressCtx zstd) {
+  public BatchDecoder(ArrowStream.Batch batch, ZstdDecompressCtx zstd) {
     this.batch = batch;
     this.zstd = zstd;
   }
 
-  int rows() throws Malformed {
+  public int rows() throws Malformed {
     long rows = batch.header().length();
     if (rows < 0 || rows > Integer.MAX_VALUE - 8) {
       throw new Malformed("the Arrow stream states " + rows + " rows");
@@ -40,7 +36,7 @@ public final class BatchDecoder {
   }
 
   /** Fills a vector with a field in its storage type. Skips the field if {@code target} is null. */
-  void decode(TableField field, ColonnadeVector target, int rows) throws Malformed {
+  public void decode(TableField field, ColonnadeVector target, int rows) throws Malformed {
     decode(field, field, target, rows);
   }
 
@@ -48,7 +44,7 @@ public final class BatchDecoder {
    * Fills a vector with a field of the table from the form of it that the batch has. Skips the
    * field if {@code target} is null.
    */
-  void decode(TableField field, TableField wanted, ColonnadeVector target, int rows)
+  public void decode(TableField field, TableField wanted, ColonnadeVector target, int rows)
       throws Malformed {
     if (target == null) {
       skip(field);
@@ -92,67 +88,14 @@ public final class BatchDecoder {
     }
   }
 
-  /** Fills a vector with narrowed integers. */
-  void decodeNarrowed(ColonnadeVector target, int width, int rows, long base) throws Malformed {
+  /**
+   * Loads an array of values of {@code width} bytes into a vector, whose form the caller must set.
+   * Returns whether any row is NULL.
+   */
+  public boolean loadWords(ColonnadeVector target, int width, int rows) throws Malformed {
     boolean hasNulls = loadNode(target, rows);
     load(target.valueBytes, (long) width * rows);
-    target.setIntegers(width, width == 8, base, hasNulls);
-  }
-
-  /**
-   * Fills a vector with dictionary indexes. An index under a NULL may have any value and is not
-   * checked here.
-   */
-  void decodeIndexes(ColonnadeVector target, int width, int rows) throws Malformed {
-    boolean hasNulls = loadNode(target, rows);
-    load(target.valueBytes, (long) width * rows);
-    target.setIndexes(width, hasNulls);
-  }
-
-  /**
-   * Fills a vector with strings or binary. The batch has a single row, which contains all lengths
-   * and all bytes of the block. {@code lengths} is a buffer for temporary use.
-   */
-  void decodeLengths(ColonnadeVector target, Bytes lengths, int width, BlockEntry entry)
-      throws Malformed {
-    loadValue(target);
-    int rows = loadExtent(target);
-    if (rows != entry.rows()) {
-      throw new Malformed(
-          "it holds " + rows + " lengths where its index states " + entry.rows() + " rows");
-    }
-    boolean hasNulls = loadNode(target, rows);
-    load(lengths, (long) width * rows);
-    if (hasNulls && lengths.anyUnderNull(target.validityBytes, rows, width)) {
-      throw new Malformed("it has bytes under a NULL");
-    }
-    int size = loadExtent(target);
-    load(target.valueBytes, size);
-    if (4L * rows + size > entry.decoded()) {
-      throw new Malformed("the decoded values would be larger than the index says");
-    }
-    if (target.offsetBytes.addUp(lengths, rows, width) != size) {
-      throw new Malformed("its lengths do not add up to its bytes");
-    }
-    target.setLoaded(VectorForm.TEXT, hasNulls);
-  }
-
-  /** Begins to decode an array of one value. Throws {@link Malformed} if the value is NULL. */
-  private void loadValue(ColonnadeVector target) throws Malformed {
-    if (loadNode(target, 1)) {
-      throw new Malformed("its lengths or its values are NULL");
-    }
-  }
-
-  /** Begins to decode an array of one list or text. Returns its number of elements or bytes. */
-  private int loadExtent(ColonnadeVector target) throws Malformed {
-    loadValue(target);
-    loadOffsets(target, 1);
-    checkOffsets(target.offsetBytes, 1, Integer.MAX_VALUE);
-    if (target.offsetBytes.getInt(0) != 0) {
-      throw new Malformed("its lengths or its values do not begin at the first");
-    }
-    return target.offsetBytes.getInt(1);
+    return hasNulls;
   }
 
   private void decodeStruct(
@@ -197,7 +140,7 @@ public final class BatchDecoder {
    * Loads the next node of the batch. Returns whether any row is NULL; if so, also loads the
    * validity of the vector.
    */
-  private boolean loadNode(ColonnadeVector target, int rows) throws Malformed {
+  public boolean loadNode(ColonnadeVector target, int rows) throws Malformed {
     FieldNode found = nodeAt(nextNode++);
     long nulls = found.nullCount();
     if (found.length() != rows || nulls < 0 || nulls > rows) {
@@ -226,11 +169,13 @@ public final class BatchDecoder {
     target.setIntegers(width, true, 0, hasNulls);
   }
 
-  private void loadOffsets(ColonnadeVector target, int rows) throws Malformed {
+  /** Loads the offsets of {@code rows} values into a vector, unchecked. */
+  public void loadOffsets(ColonnadeVector target, int rows) throws Malformed {
     load(target.offsetBytes, rows == 0 ? 0 : 4L * rows + 4);
   }
 
-  private void load(Bytes target, long needed) throws Malformed {
+  /** Loads the next buffer. Throws {@link Malformed} if it has fewer than {@code needed} bytes. */
+  public void load(Bytes target, long needed) throws Malformed {
     if (nextBuffer >= batch.header().buffersLength()) {
       throw new Malformed("the Arrow stream has too few buffers");
     }
@@ -238,7 +183,7 @@ public final class BatchDecoder {
   }
 
   /** Checks that offsets begin at 0 or later, never decrease, and end within {@code limit}. */
-  private static void checkOffsets(Bytes offsets, int rows, int limit) throws Malformed {
+  public static void checkOffsets(Bytes offsets, int rows, int limit) throws Malformed {
     if (rows == 0) {
       return;
     }

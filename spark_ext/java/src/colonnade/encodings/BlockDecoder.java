@@ -1,10 +1,11 @@
-package colonnade.read.block;
+package colonnade.encodings;
 
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowStream;
 import colonnade.format.rowset.BlockEntry;
+import colonnade.read.vector.BatchDecoder;
 import colonnade.read.vector.Bytes;
 import colonnade.read.vector.ColonnadeVector;
 import com.github.luben.zstd.ZstdDecompressCtx;
@@ -24,33 +25,27 @@ public final class BlockDecoder implements AutoCloseable {
   private final Bytes scratch = new Bytes();
 
   /** Fills a vector with the rows of a block. Compares the bytes with their checksum first. */
-  void decode(TableField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
+  public void decode(TableField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
       throws Malformed {
     checkStated(entry);
     target.select(0, null, 0);
-    Decoding decoding = Decoding.of(entry);
-    if (!decoding.isStored()) {
-      decoding.decode(block(column, entry, null, null, null, target));
+    Encoding encoding = Encodings.of(entry);
+    if (!encoding.isStored()) {
+      encoding.decode(new Block(column, entry, target, null, null, null, null));
       return;
     }
     try {
-      decodeStream(decoding, column, entry, bytes, target);
+      decodeStream(encoding, column, entry, bytes, target);
     } catch (RuntimeException error) {
       throw new Malformed("the Arrow stream cannot be read", error);
     }
   }
 
-  private Decoding.Block block(
-      TableField column, BlockEntry entry, Field field, ArrowStream stream, BatchDecoder batch,
-      ColonnadeVector target) {
-    return new Decoding.Block(column, entry, field, stream, batch, target, scratch, zstd);
-  }
-
   /**
    * Compares the bytes of a block with the checksum in its index, if the block has bytes.
    */
-  static void verify(BlockEntry entry, Slice bytes) throws Malformed {
-    if (Decoding.of(entry).isStored() && bytes.crc32c() != entry.crc32c()) {
+  public static void verify(BlockEntry entry, Slice bytes) throws Malformed {
+    if (Encodings.of(entry).isStored() && bytes.crc32c() != entry.crc32c()) {
       throw new Malformed("its bytes do not match their checksum");
     }
   }
@@ -76,7 +71,7 @@ public final class BlockDecoder implements AutoCloseable {
     checkStated(entry);
     ArrowStream stream = ArrowStream.parse(bytes, entry.decoded());
     long rows = stream.batch().header().length();
-    if (rows != Decoding.of(entry).streamRows(entry)) {
+    if (rows != Encodings.of(entry).streamRows(entry)) {
       throw new Malformed(
           "its stream holds " + rows + " rows where its index states " + entry.rows() + " rows, "
               + entry.encoding());
@@ -85,13 +80,16 @@ public final class BlockDecoder implements AutoCloseable {
   }
 
   private void decodeStream(
-      Decoding decoding, TableField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
+      Encoding encoding, TableField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
       throws Malformed {
     verify(entry, bytes);
     ArrowStream stream = parse(entry, bytes);
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
+    BatchDecoder dictionary =
+        stream.dictionary() == null ? null : new BatchDecoder(stream.dictionary(), zstd);
     Field field = stream.schema().fieldsLength() == 1 ? stream.schema().fields(0) : null;
-    if (field == null || !decoding.decode(block(column, entry, field, stream, batch, to))) {
+    if (field == null
+        || !encoding.decode(new Block(column, entry, target, field, batch, dictionary, scratch))) {
       throw new Malformed(
           "its stream holds " + batch.rows() + " rows of something else than its index states: "
               + entry.rows() + " rows, " + entry.encoding() + ", of " + column.type());

@@ -1,11 +1,16 @@
-package colonnade.write.staged;
+package colonnade.encodings;
 
+import colonnade.format.Malformed;
+import colonnade.format.Slice;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.ArrowStreamWriter;
 import colonnade.format.rowset.BlockEntry;
-import colonnade.read.block.BlockCheck;
 import colonnade.write.refusals.ColumnNames;
 import colonnade.write.refusals.Refusal;
+import colonnade.write.staged.BytesDictionary;
+import colonnade.write.staged.EncodingChoices;
+import colonnade.write.staged.LongDictionary;
+import colonnade.write.staged.Staged;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,15 +24,12 @@ import org.apache.arrow.vector.types.pojo.Field;
  * <p>Holds about one decoded block. Spec: docs/spec/rowset.md#encodings
  */
 public final class BlockEncoder implements AutoCloseable {
-  private static final Encoding[] ENCODINGS = Encoding.values();
-
   private final EncodingChoices choices;
   private final ArrowStreamWriter stream;
   private final ArrowBatch batch = new ArrowBatch();
-  private final ArrowBatch dictionaryBatch = new ArrowBatch();
   private final LongDictionary longDictionary;
   private final BytesDictionary bytesDictionary;
-  private final Map<String, byte[]> schemas = new HashMap<>();
+  private final Map<Field, byte[]> schemas = new HashMap<>();
 
   /** Creates an encoder with the choices of a task. */
   public BlockEncoder(EncodingChoices choices) {
@@ -51,10 +53,11 @@ public final class BlockEncoder implements AutoCloseable {
       throw Refusal.tooLarge(column.path, size);
     }
     StagedRows rows = new StagedRows(this, column, from, to, size);
-    for (Encoding each : ENCODINGS) {
-      EncodedBlock block = each.encode(rows);
-      if (block != null) {
-        return block;
+    for (Encoding each : Encodings.ALL) {
+      batch.clear();
+      Encoded found = each.encode(rows, batch);
+      if (found != null) {
+        return found.field() == null ? withoutBytes(each, rows) : write(each, rows, found);
       }
     }
     throw new IllegalStateException("no encoding takes " + column.field.type());
@@ -70,18 +73,6 @@ public final class BlockEncoder implements AutoCloseable {
     return bytesDictionary;
   }
 
-  /** Returns an empty batch, which is valid until the next block. */
-  ArrowBatch batch() {
-    batch.clear();
-    return batch;
-  }
-
-  /** Returns an empty batch for a dictionary, which is valid until the next block. */
-  ArrowBatch dictionaryBatch() {
-    dictionaryBatch.clear();
-    return dictionaryBatch;
-  }
-
   /** Writes the index of a segment as a stream of one batch. */
   public byte[] index(List<Field> fields, ArrowBatch rows) {
     return stream.encode(stream.schema(fields), null, rows, rows.size());
@@ -92,44 +83,41 @@ public final class BlockEncoder implements AutoCloseable {
     stream.close();
   }
 
-  /**
-   * Writes {@link #batch} as the stream of a block.
-   *
-   * @param width the bytes of a value in the stream; 0 for those of the column itself
-   * @param field the field as the stream states it
-   * @param base what is added to each value, or null
-   * @param dictionary the batch of a dictionary, or null
-   */
-  EncodedBlock write(
-      Encoding encoding,
-      StagedRows rows,
-      int width,
-      Field field,
-      Long base,
-      ArrowBatch dictionary) {
-    long stored = batch.size() + (dictionary == null ? 0 : dictionary.size());
-    String key = rows.column().field.id() + encoding.text() + width;
-    byte[] schema = schemas.computeIfAbsent(key, any -> stream.schema(List.of(field)));
-    byte[] data = stream.encode(schema, dictionary, batch, width == 0 ? rows.size() : stored);
-    // The decoded size is that of the stream, or of the rows as an Arrow array if this is larger.
-    long decoded = Math.max(rows.size(), stored);
-    String problem = BlockCheck.problem(data, encoding.text(), rows.count(), decoded);
-    if (problem != null) {
-      throw Refusal.invalid(
-          "Column " + ColumnNames.quote(rows.column().path) + " cannot be written: " + problem
-              + ".");
-    }
+  /** Returns a block that the index alone describes. */
+  private static EncodedBlock withoutBytes(Encoding encoding, StagedRows rows) {
+    return new EncodedBlock(
+        new BlockEntry(
+            rows.count(), 0, rows.size, 0, encoding.name, null, rows.statistics()),
+        null);
+  }
+
+  /** Writes {@link #batch} as the stream of a block. */
+  private EncodedBlock write(Encoding encoding, StagedRows rows, Encoded encoded) {
+    ArrowBatch dictionary = encoded.dictionary();
+    byte[] schema =
+        schemas.computeIfAbsent(encoded.field(), field -> stream.schema(List.of(field)));
+    byte[] data = stream.encode(schema, dictionary, batch, encoded.size());
     CRC32C checksum = new CRC32C();
     checksum.update(data);
-    return new EncodedBlock(
+    // The decoded size is that of the stream, or of the rows as an Arrow array if this is larger.
+    long stored = batch.size() + (dictionary == null ? 0 : dictionary.size());
+    BlockEntry entry =
         new BlockEntry(
             rows.count(),
             data.length,
-            decoded,
+            Math.max(rows.size, stored),
             checksum.getValue(),
-            encoding.text(),
-            base,
-            rows.statistics()),
-        data);
+            encoding.name,
+            encoded.base(),
+            rows.statistics());
+    try {
+      // A writer so never stores a block whose structure readers would refuse.
+      BlockDecoder.parse(entry, Slice.of(data));
+    } catch (Malformed error) {
+      throw Refusal.invalid(
+          "Column " + ColumnNames.quote(rows.column.path) + " cannot be written: "
+              + error.getMessage() + ".");
+    }
+    return new EncodedBlock(entry, data);
   }
 }
