@@ -38,6 +38,15 @@ def test_the_pipeline_that_is_killed_all_the_time_counts_each_event_once(kills: 
 
 
 @pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.long)])
+def test_the_streams_whose_driver_is_killed_count_each_event_once(kills: int) -> None:
+    output = run(EXAMPLES / "medallion_streams.py", str(kills))
+    assert f"{60 * (kills + 1)} events, {kills} kills: each counts once." in output
+
+
+@pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_quickstart_replaces_what_an_earlier_run_left(tmp_path: Path) -> None:
