@@ -51,6 +51,7 @@ FOLDERS = {
         "feed": "the change feed: statements and reads beside the peers' (pyspark 4.1 only)",
         "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
         "range_deletes": "DELETE of ranges beside the peers (pyspark 4.1 only)",
+        "streams": "streams from table to table beside the peers' (pyspark 4.1 only)",
     },
     "libraries": {
         "libraries": "ten tasks beside delta-rs, PyIceberg, Lance and DuckDB, without Spark",
@@ -85,6 +86,7 @@ OF_PEERS = (
     "s3_clients",
     "stores",
     "stores_python",
+    "streams",
 )
 
 
@@ -111,7 +113,7 @@ def main() -> None:
                         "one of these")  # fmt: skip
     parser.add_argument("--rows", metavar="ROW", nargs="+", default=(),
                         help="only the rows of `stores` or `columns` whose names contain one of "
-                        "these, or these parts of `keys_spark`")  # fmt: skip
+                        "these, or these parts of `keys_spark` and `streams`")  # fmt: skip
     parser.add_argument("--minutes", type=float, default=10,
                         help="the time of `keys_sustained` (default: %(default)s)")  # fmt: skip
     parser.add_argument("--before", type=Path,
@@ -120,8 +122,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
-    if arguments.rows and arguments.benchmark not in ("columns", "keys_spark", "stores"):
-        parser.error("--rows is for the rows of `columns`, `keys_spark` and `stores`")
+    if arguments.rows and arguments.benchmark not in ("columns", "keys_spark", "stores", "streams"):
+        parser.error("--rows is for the rows of `columns`, `keys_spark`, `stores` and `streams`")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.profile:
         peers = importlib.import_module("benchmarks.peers.peers")
@@ -142,6 +144,7 @@ def main() -> None:
             "columns": (arguments.rows,),
             "keys_spark": (arguments.rows,),
             "stores": (arguments.rows,),
+            "streams": (arguments.rows,),
             "keys_sustained": (arguments.minutes,),
         }.get(name, ())
         figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs, *others)

@@ -1,4 +1,5 @@
 """Colonnade in Spark, beside Delta Lake and Iceberg.
 
-peers.py  engines.py  changes.py  feed.py  first_merge.py  range_deletes.py  plot.py
+peers.py  engines.py  changes.py  feed.py  first_merge.py  range_deletes.py  streams.py
+plot.py
 """

@@ -18,6 +18,7 @@ import colonnade
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
 from benchmarks.peers.engines import Colonnade, Delta, Engine, Iceberg, session
 from benchmarks.peers.peers import WIDE_COLUMNS, wide
+from colonnade.manifests.once import once
 
 ENGINES: tuple[type[Engine], ...] = (Colonnade, Delta, Iceberg)
 SCATTERED = "(l_orderkey * 7 + l_linenumber * 13) % 100 = {turn}"
@@ -33,10 +34,18 @@ class Changes:
     """The engines, and the measures of their statements."""
 
     def __init__(self, spark: SparkSession, folder: Path, scale: float) -> None:
-        self.spark, self.scale = spark, scale
+        self.spark, self.folder, self.scale = spark, folder, scale
         self.engines = [each(spark, folder) for each in ENGINES]
-        self.file = lineitem(folder.parent, scale)
-        self.source = spark.read.parquet(str(self.file))
+
+    @once
+    def file(self) -> Path:
+        """Lineitem as Parquet."""
+        return lineitem(self.folder.parent, self.scale)
+
+    @once
+    def source(self) -> DataFrame:
+        """The rows of lineitem."""
+        return self.spark.read.parquet(str(self.file))
 
     def figures(self, runs: int) -> Iterator[Figure]:
         """Yield every row of the benchmark's table; print each one right after its measurement."""

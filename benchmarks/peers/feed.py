@@ -38,10 +38,7 @@ class Feed(Changes):
     def _create(self, table: str, frame: DataFrame) -> None:
         super()._create(table, frame)
         for engine in self.engines:
-            if isinstance(engine, Delta):
-                feed_on = "'delta.enableChangeDataFeed' = 'true'"
-                name = engine.sql_name(table)
-                self.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ({feed_on})")
+            switch_on_feed(engine, table)
 
     def figures(self, runs: int) -> Iterator[Figure]:
         """Yield every row of the benchmark's table; print each one right after its measurement."""
@@ -133,6 +130,13 @@ class Feed(Changes):
         return sorted(
             list(row) for row in rows.groupBy("kind").agg({"*": "count", "hash": "sum"}).collect()
         )
+
+
+def switch_on_feed(engine: Engine, table: str) -> None:
+    """Let Delta store the changes of a table."""
+    if isinstance(engine, Delta):
+        feed_on = "'delta.enableChangeDataFeed' = 'true'"
+        engine.spark.sql(f"ALTER TABLE {engine.sql_name(table)} SET TBLPROPERTIES ({feed_on})")
 
 
 def version(engine: Engine, table: str) -> int:
