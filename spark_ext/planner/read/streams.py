@@ -100,7 +100,7 @@ class _Stream(NamedTuple):
         return first_offset(self.log, self.head, self.source.shown, start)
 
 
-def _stream(view: NamedView, asked: AskedStream) -> _Stream:
+def _stream(view: NamedView, asked: AskedStream, start: str | None) -> _Stream:
     location, head = SNAPSHOTS.newest(place_of(view))
     log = SNAPSHOTS.log(location.store)
     table = head.tables.get(TableId(view.table))
@@ -108,13 +108,18 @@ def _stream(view: NamedView, asked: AskedStream) -> _Stream:
         raise dropped_error(asked.name)
     columns = TableSchema.model_validate_json(asked.shown)
     shown = replace(table, schema=columns, changed_epoch=view.epoch)
-    return _Stream(log, head, TableStream(log.reader, shown, asked.rules))
+    address, known = location.store.address, None
+    if start is not None:
+        offset = parse_offset(start)
+        known = SNAPSHOTS.kept(address, head.database, offset.epoch - (not offset.in_snapshot))
+    SNAPSHOTS.keep(address, head)  # The next trigger may begin after it.
+    return _Stream(log, head, TableStream(log.reader, shown, asked.rules, known))
 
 
 @operation
 def latest_offset(request: LatestOffset) -> FoundOffset:
     """Raise as `first_offset` and `TableStream.latest`."""
-    stream = _stream(request.view, request.asked)
+    stream = _stream(request.view, request.asked, request.start)
     head = stream.head
     start = stream.start(request.asked, request.start)
     last = head.epoch if request.last is None else min(head.epoch, request.last)
@@ -129,7 +134,7 @@ def latest_offset(request: LatestOffset) -> FoundOffset:
 @operation
 def plan_stream(request: PlanStream) -> PlannedChanges:
     """Raise as `TableStream.between`. A lease that cannot be taken is only logged."""
-    stream = _stream(request.view, request.asked)
+    stream = _stream(request.view, request.asked, request.start)
     end = parse_offset(request.end)
     start = stream.start(request.asked, request.start, end)
     _keep(stream, lease_name(request.checkpoint), start)

@@ -226,7 +226,7 @@ class Snapshots:
             epoch = epoch if tag is None else tagged_epoch(head, tag)
             state, pinned = self.log(location.store).reader.read_at(epoch, timestamp_ms, head), True
         if not is_state(state.epoch):
-            self._states.put((location.store.address, state.database, state.epoch), state)
+            self.keep(location.store.address, state)
         found = TableInState(location, state, location.require_at(state, head))
         if found.table.lifetimes is None:
             return found
@@ -276,16 +276,23 @@ class Snapshots:
         """
         if is_state(epoch):
             return TRANSACTIONS.state(epoch)
-        key = (address, database, epoch)
-        state = self._states.get(key)
+        state = self.kept(address, database, epoch)
         if state is None:
             state = Log(open_store(address)).reader.read_at(epoch)
             if state.database != database:
                 raise NotFoundError(
                     f"{address.url} was replaced after it had been loaded; load it again."
                 )
-            self._states.put(key, state)
+            self.keep(address, state)
         return state
+
+    def keep(self, address: StoreAddress, state: Snapshot) -> None:
+        """Keep a state for `kept`, until this planner has read many other states."""
+        self._states.put((address, state.database, state.epoch), state)
+
+    def kept(self, address: StoreAddress, database: str, epoch: int) -> Snapshot | None:
+        """Return the state at an epoch that was read before, or None if it is not kept."""
+        return self._states.get((address, database, epoch))
 
     def seen(self, view: NamedView) -> tuple[Snapshot, TableState]:
         """Return the state of a database that a view is of, and the table in it. Raises as `at`."""

@@ -10,6 +10,7 @@ import json
 import random
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,17 @@ import colonnade
 from colonnade import WriteSettings
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.object_names import epoch_name
 from colonnade.tableformat.streams.admission import Limits
 from colonnade.tableformat.streams.offsets import parse_offset
-from colonnade.tableformat.streams.source import StoppedError, StreamRules, Trigger
+from colonnade.tableformat.streams.source import (
+    StoppedError,
+    StreamRules,
+    TableStream,
+    Trigger,
+)
+from tests.faults import FaultyStore
+from tests.log_samples import make_log
 from tests.tableformat.feed.test_histories import LIMITS, SEEDS, Longer, feed
 from tests.tableformat.statements.test_row_histories import FORMS
 from tests.tableformat.streams.reading import Reading, Row, any_limits, appended, keys
@@ -302,6 +311,38 @@ def test_a_trigger_without_news_reads_nothing(
     monkeypatch.setattr(source.reader, "read_at", None)
     assert source.trigger(head, start, Limits(), head.epoch) == Trigger(start, ())
     assert not [*source.between(head, start, start)]
+
+
+def test_a_trigger_that_knows_the_state_before_it_reads_later_epochs_alone(tmp_path: Path) -> None:
+    """However many epochs there are since the last checkpoint."""
+    table = appended(tmp_path, [1] * 9)
+    reading = Reading(table)
+    reading.trigger()
+    known, start = reading.head(), parse_offset(str(reading.offset))
+    table().append([{"k": 70, "v": 0, "s": "x"}])
+    watched = FaultyStore(table()._log.store)
+    stream = TableStream(make_log(watched).reader, reading.source.shown, StreamRules(), known)
+    found = stream.trigger(reading.head(), start, Limits(), reading.head().epoch)
+    assert {call.name for call in watched.trace} == {epoch_name(known.epoch + 1)}
+    assert keys(reading.trigger()) == [70]
+    assert found.end.to_json() == reading.offset
+
+
+def test_a_known_state_whose_segments_are_removed_is_read_from_the_log_again(
+    tmp_path: Path,
+) -> None:
+    table = appended(tmp_path, [1] * 66)
+    reading = Reading(table, FEED)
+    reading.trigger()
+    known, start = reading.head(), parse_offset(str(reading.offset))
+    assert known.tables[reading.shown._state.id].rowsets.segments
+    table().append([{"k": 70, "v": 0, "s": "x"}])
+    table().delete("k < 3")
+    shutil.rmtree(tmp_path / "t" / "_manifest" / "checkpoint")
+    head, source = reading.head(), reading.source
+    found = [*replace(source, known=known).pieces(head, start, head.epoch)]
+    assert [each.source.version for each in found] == [known.epoch + 1, known.epoch + 2]
+    assert sum(each.rows for each in found) == 4
 
 
 @pytest.mark.parametrize("count", [2, 3])

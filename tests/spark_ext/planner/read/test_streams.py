@@ -94,6 +94,25 @@ def test_the_log_is_read_once_for_a_trigger(
     assert len(streams._FOUND) <= streams._MOST_FOUND
 
 
+def test_a_trigger_begins_with_the_state_that_the_one_before_has_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while it reads the rows that the table had."""
+    table = colonnade.create(tmp_path / "t", {"k": "long"})
+    for i in range(3):
+        table.append([{"k": i}])
+    stream = loaded(table.path, maxFilesPerTrigger="2")
+    end, rows = trigger(stream)
+    assert rows == 2
+    monkeypatch.delattr("colonnade.manifests.reading.reader.LogReader.read_at")
+    end, rows = trigger(stream, end)
+    assert rows == 1
+    for i in range(3):
+        table.append([{"k": i}])
+        end, rows = trigger(stream, end)
+        assert rows == 1
+
+
 def test_a_stream_whose_table_is_dropped_says_so(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     table = database.create_table("t", {"k": "long"})
