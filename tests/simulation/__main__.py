@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
-from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, RANGED, WAITING
+from tests.simulation.actors.every import ACTORS, EVOLVED, FOLLOWED, KEYED, RANGED, WAITING
 from tests.simulation.counters import Counters
 from tests.simulation.run import simulate
 
@@ -30,7 +30,7 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
             waits, evolves = seed % 4 == 1, seed % 4 == 2
             far, keyed, ranged = seed % 8 in (0, 6), seed % 8 == 7, seed % 8 == 4
             others = EVOLVED if evolves else KEYED if keyed else ACTORS
-            others = RANGED if ranged else others
+            others = RANGED if ranged else FOLLOWED if seed % 8 == 3 else others
             actors = WAITING if waits else others
             simulate(
                 seed,

@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import count
 
 from colonnade.manifests.checkpoint.reader import read_state
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.object_names import HINT, epoch_number
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.references import StateObjects
@@ -138,6 +140,7 @@ def _check_retention(world: World) -> None:
     for consumer in database._refresh().consumers.values():
         if consumer.until_ms > world.now + 2 * DAY_MS:  # A clock was wrong when it was renewed.
             database.drop_consumer(consumer.name)
+    _end_leases(database)
     tables = sorted(database._refresh().tables.values(), key=lambda table: table.id)
     name = next(table.name for table in tables if table.name not in KEYED)
     intent = world.intend(_whole_row(world, name, world.new_ids(1)[0], 1))
@@ -150,6 +153,14 @@ def _check_retention(world: World) -> None:
     listed = {epoch_number(info.name) for info in world.disk.list(EPOCHS)}
     kept = {0, *range(1, world.oracle.head + 1)} - {*freed}
     assert listed == kept, "freed slots are taken"
+
+
+def _end_leases(database: ArrowDatabase) -> None:
+    """End the leases of streams, which last longer than the epochs that are removed here."""
+    log, head = database._log, database._refresh()
+    if head.leases:
+        ended = (each.model_copy(update={"until_ms": 0}) for each in head.leases.values())
+        log.commit(Change(new_transaction_id(), "lease", (*ended,), fresh=True), head)
 
 
 def _finish(world: World, name: str) -> None:

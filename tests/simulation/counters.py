@@ -25,6 +25,8 @@ class Counters:
     ranges: int = 0
     feeds: int = 0
     moves: int = 0
+    batches: int = 0
+    repeated: int = 0
     reads: int = 0
     losses: int = 0
     given_up: int = 0
@@ -45,6 +47,8 @@ class Counters:
         self.ranges += world.oracle.ranges
         self.feeds += world.oracle.feeds
         self.moves += world.oracle.consumers.moves
+        self.batches += world.streams.batches
+        self.repeated += world.streams.repeated
         self.reads += world.oracle.reads
         self.losses += world.losses
         self.given_up += world.given_up
@@ -63,5 +67,6 @@ class Counters:
             f" {self.refusals:,} refusals of a busy store, {self.crashes:,} crashes,"
             f" {self.commits:,} epochs,"
             f" {self.reads:,} verified reads, {self.feeds:,} verified feeds,"
-            f" {self.moves:,} moves of consumers"
+            f" {self.moves:,} moves of consumers,"
+            f" {self.batches:,} batches of streams, {self.repeated:,} of them again"
         )

@@ -65,7 +65,7 @@ from tests.simulation.rows import (
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table",
-    "repair", "draw_identity", "clean", "set_consumer", "drop_consumer",
+    "repair", "draw_identity", "clean", "set_consumer", "drop_consumer", "lease",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 

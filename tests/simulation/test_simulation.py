@@ -10,6 +10,8 @@ import pytest
 from tests.simulation.actors.every import (
     ACTORS,
     EVOLVED,
+    FOLLOWED,
+    FOLLOWED_KEYS,
     KEYED,
     LOSING,
     RANGED,
@@ -113,6 +115,19 @@ def test_a_batch_lands_once_although_its_table_is_made_again(seeds: range) -> No
         simulate(seed, STREAMED, counters, waits=seed % 2 == 1)
     print(counters)
     assert counters.reads > len(seeds)
+
+
+@pytest.mark.slow
+@seeds(2)
+def test_a_stream_has_each_row_and_each_change_once_whoever_is_killed(seeds: range) -> None:
+    counters = Counters()
+    for seed in seeds:
+        keyed = seed % 2 == 1
+        actors = FOLLOWED_KEYS if keyed else FOLLOWED
+        simulate(seed, actors, counters, keyed=keyed, waits=seed % 8 in (6, 7))
+    print(counters)
+    assert counters.batches > 5 * len(seeds)
+    assert counters.crashes > len(seeds)
 
 
 @pytest.mark.slow

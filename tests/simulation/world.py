@@ -41,6 +41,7 @@ from tests.simulation.seeded import seeded
 from tests.simulation.sizes import FORMS, draw_limits
 from tests.simulation.statements import Step
 from tests.simulation.store import Disk, ProcessStore, Weather
+from tests.simulation.streams import Streams
 from tests.simulation.turns import Turns
 
 T = TypeVar("T")
@@ -114,6 +115,7 @@ class World:
         self.losses = self.given_up = 0
         self.lost_floor = -1
         self.jobs: dict[str, tuple[Intent, WriteJob, Sequence[RowSetEntry]]] = {}
+        self.streams = Streams()
         self._asking: Counter[str] = Counter()
         self._rows = count()
         self._names = count()

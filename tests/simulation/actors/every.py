@@ -10,6 +10,7 @@ from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
 from tests.simulation.actors.feed_reader import FeedReader
 from tests.simulation.actors.filler import Filler
+from tests.simulation.actors.follower import Follower
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.keyer import Keyer
@@ -161,6 +162,33 @@ STREAMED: tuple[Actor, ...] = (
     FeedReader(),
 )
 """A stream whose batches append rows or make their table again, beside other work."""
+
+FOLLOWED: tuple[Actor, ...] = (
+    Follower(10),
+    Writer(5, mix=(8, 2, 2, 2, 0.3, 0.3, 0.3)),
+    Compactor(2),
+    Optimizer(1),
+    Driver(1),
+    Streamer(0.5),
+    Undropper(0.5),
+    Partitioner(0.3),
+    Keeper(0.7),
+    Vacuumer(1),
+)
+"""Streams that read tables, beside all that changes them."""
+
+FOLLOWED_KEYS: tuple[Actor, ...] = (
+    Follower(10),
+    KeyedWriter(6),
+    KeyedStreamer(),
+    Cleaner(0.5),
+    Compactor(1),
+    Optimizer(1),
+    Undropper(0.5),
+    Keeper(0.7),
+    Vacuumer(0.7),
+)
+"""Streams that read tables with a primary key, also where rows are merged."""
 
 LOSING: tuple[Actor, ...] = (
     Writer(),

@@ -12,6 +12,7 @@ modules divide them by what they break:
     fields.py        fields inside a column that change
     batches.py       batches that are sent again
     feed.py          what change feeds tell, and consumers
+    streams.py       what streams that read tables show
     stored.py        what is stored of a state
     removals.py      what a vacuum removes, and what it keeps
     freed_slots.py   slots that are free again
@@ -32,6 +33,7 @@ from tests.simulation.bugs import (
     rows,
     slots,
     stored,
+    streams,
 )
 from tests.simulation.bugs.bug import Bug
 
@@ -47,6 +49,7 @@ BUGS: tuple[Bug, ...] = (
     *fields.BUGS,
     *batches.BUGS,
     *feed.BUGS,
+    *streams.BUGS,
     *stored.BUGS,
     *removals.BUGS,
     *freed_slots.BUGS,
