@@ -27,6 +27,7 @@ FOLDERS = {
         "growth": "opening one table of a database that has grown, beside a small one",
         "commit_rate": "one process, eight processes and eight threads that append to one table",
         "concurrency": "a compaction beside a deleted row, in memory",
+        "streamed_day": "86,400 batches of a stream, and a stream that follows them, without Spark",
         "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     },
     "keys": {
