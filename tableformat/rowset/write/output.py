@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Literal
@@ -33,7 +33,9 @@ from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, read_bound
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
 from colonnade.tableformat.rowset.adapt import absent_values
+from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
+from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.footer import (
@@ -46,9 +48,9 @@ from colonnade.tableformat.rowset.footer import (
 )
 from colonnade.tableformat.rowset.sparse_index import encode_index
 from colonnade.tableformat.rowset.stored_block import StoredBlock
-from colonnade.tableformat.rowset.write.encode import encode_blocks
 from colonnade.tableformat.rowset.write.spill import Spill, Spilled
 from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.types.array_size import array_bytes
 from colonnade.tableformat.types.chosen_rows import chosen_rows
 
 
@@ -117,7 +119,10 @@ class RowSetOutput:
         Empties the lists, so that encoded rows are released. Raises InvalidInputError for a value
         that is too large, and StoreError.
         """
-        self._encode(zip(self._parts, map(drain, chunks), strict=True), rows)
+        for part, arrays in zip(self._parts, chunks, strict=True):
+            array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+            arrays.clear()
+            self._encode(part, array)
         self._cuts.append(self.rows + rows)
 
     def add_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
@@ -128,7 +133,7 @@ class RowSetOutput:
         """
         for part, blocks in zip(self._parts, columns, strict=True):
             if not blocks:
-                self._encode([(part, absent_values(part.column, rows))], rows)
+                self._encode(part, absent_values(part.column, rows))
             for block in blocks:
                 data = (pa.py_buffer(block.data),) if block.entry.length else ()
                 bloom = bytes(block.bloom) if part.has_filters else b""
@@ -144,17 +149,19 @@ class RowSetOutput:
         numbers = np.asarray(order)
         pieces = [numbers[at : at + cut_rows] for at in range(0, len(numbers), cut_rows)]
         for part, array in zip(self._parts, columns, strict=True):
-            ordered = ((part, chosen_rows(array, piece)) for piece in pieces)
-            self._encode(ordered, len(numbers))
-            del array, ordered  # before the next one is made
+            for piece in pieces:
+                self._encode(part, chosen_rows(array, piece))
+            del array  # before the next one is made
         for piece in pieces:
             self._cuts.append(self.rows + len(piece))
 
-    def _encode(self, arrays: Iterable[tuple[_Part, pa.Array]], rows: int) -> None:
-        """Append `rows` rows of columns."""
-        with closing(encode_blocks(arrays, rows, self._options.block_bytes)) as blocks:
-            for part, (entry, data, bloom) in blocks:
-                self._add_block(part, entry, data, bloom)
+    def _encode(self, part: _Part, array: pa.Array) -> None:
+        for piece in _pieces(array, self._options.block_bytes):
+            entry, data = encode_block(piece, part.column)
+            bloom = b""
+            if part.has_filters and data:
+                bloom = encode_filter(piece, part.column)
+            self._add_block(part, entry, data, bloom)
 
     def _add_block(
         self, part: _Part, entry: BlockEntry, data: Sequence[pa.Buffer], bloom: bytes
@@ -370,8 +377,11 @@ def _for_log(statistics: ColumnStatistics) -> ColumnStatistics:
     return to_log(shorten(from_log(statistics, prefix), LOG_BOUND_LENGTH), prefix)
 
 
-def drain(arrays: list[pa.Array]) -> pa.Array:
-    """Return the arrays as one. Empties the list, so that its arrays can be released."""
-    whole = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-    arrays.clear()
-    return whole
+def _pieces(array: pa.Array, block_bytes: int) -> Iterator[pa.Array]:
+    """Divide rows into pieces of at most `block_bytes`; a larger row becomes its own piece."""
+    if len(array) == 1 or array_bytes(array) <= block_bytes:
+        yield array
+        return
+    half = len(array) // 2
+    yield from _pieces(array.slice(0, half), block_bytes)
+    yield from _pieces(array.slice(half), block_bytes)

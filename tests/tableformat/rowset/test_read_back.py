@@ -20,7 +20,7 @@ from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
 from colonnade.tableformat.rowset.read_back import Contents, check_kept
-from colonnade.tableformat.rowset.write import encode
+from colonnade.tableformat.rowset.write import output as rowset_output
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import filled, jobs
@@ -103,7 +103,7 @@ def test_a_block_that_is_not_stored_as_it_was_encoded_is_found(
     kind: GroupKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = filled(kind=kind)
-    monkeypatch.setattr(encode, "encode_block", damaging)
+    monkeypatch.setattr(rowset_output, "encode_block", damaging)
     with pytest.raises(CorruptionError, match="do not match their checksum"):
         run(table, kind)
 
@@ -144,7 +144,7 @@ def test_rows_that_were_deleted_may_take_the_largest_values_with_them() -> None:
 def test_replaced_columns_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     table = filled(1, 50_000)
     before, epoch = names(table), table.epoch
-    monkeypatch.setattr(encode, "encode_block", damaging)
+    monkeypatch.setattr(rowset_output, "encode_block", damaging)
     with pytest.raises(CorruptionError, match="do not match their checksum"):
         table.update({"n": 5}, "id < 49999")
     assert table.refresh().epoch == epoch
@@ -162,7 +162,7 @@ def test_a_repair_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     whole[1000] ^= 4
     table._location.store.put(name, bytes(whole), sync=False)
     epoch = table.refresh().epoch
-    monkeypatch.setattr(encode, "encode_block", damaging)
+    monkeypatch.setattr(rowset_output, "encode_block", damaging)
     with pytest.raises(CorruptionError, match="do not match their checksum"):
         table.repair([0], rescue=tmp_path / "lost.parquet")
     assert table.refresh().epoch == epoch

@@ -24,7 +24,6 @@ from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.encodings.encoding import BlockEntry
-from colonnade.tableformat.rowset.write import encode
 from colonnade.tableformat.rowset.write import output as rowset_output
 from colonnade.tableformat.table.alteration import DropColumn
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -95,7 +94,7 @@ def test_filters_are_sound_or_named_with_their_block(place: str) -> None:
 def test_a_filter_that_denies_what_its_block_has_is_found_by_the_values(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encode, "encode_filter", lambda array, column: bytes(32))
+    monkeypatch.setattr(rowset_output, "encode_filter", lambda array, column: bytes(32))
     db = filtered(MemoryStore())
     assert db.verify(3).is_sound
     problems = [each.problem for each in db.verify(4).findings]
@@ -126,7 +125,7 @@ def test_a_wrong_statement_about_sound_bytes_is_found_by_the_values(
         entry, data = real(array, column)
         return replace(entry, statistics=LIES[word](entry.statistics)), data
 
-    monkeypatch.setattr(encode, "encode_block", lying)
+    monkeypatch.setattr(rowset_output, "encode_block", lying)
     store = MemoryStore()
     db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
     db.create_table("a", SCHEMA).append(rows())
@@ -183,7 +182,7 @@ def test_a_wrong_time_of_a_row_is_found_by_the_values(
         assert isinstance(told.low, int)
         return replace(entry, statistics=replace(told, low=told.low + 1, high=told.low + 1)), data
 
-    monkeypatch.setattr(encode, "encode_block", lying)
+    monkeypatch.setattr(rowset_output, "encode_block", lying)
     monkeypatch.setattr(compaction_run, "check_kept", lambda *_: None)
     world = written_at_two_times()
     assert world.table.verify(depth=3).is_sound
