@@ -85,15 +85,15 @@ def members(data: bytes | memoryview, hashes: Hashes) -> NDArray[np.bool_]:
     """Return which hashes may be in a filter. Requires a positive multiple of 32 bytes."""
     words = np.frombuffer(data, "<u4").reshape(-1, 8)
     buckets, places = _places(hashes, len(words))
-    found = words[buckets].T >> places.astype(np.uint32) & 1
+    found = words[buckets].T >> places & 1
     return np.asarray(found.all(axis=0))
 
 
-def _places(hashes: Hashes, bucket_count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _places(hashes: Hashes, bucket_count: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Return the bucket of each hash, and the bit that it sets in each of the eight words."""
     buckets = (hashes >> np.uint64(32)) * np.uint64(bucket_count) >> np.uint64(32)
     places = hashes.astype(np.uint32) * _SALTS[:, None] >> np.uint32(27)
-    return buckets.astype(np.int64), places.astype(np.int64)
+    return buckets.astype(np.int64), places
 
 
 def hash_values(values: Sequence[Bound]) -> Hashes:
