@@ -136,12 +136,16 @@ def first_unread(base: Snapshot, table: TableState, name: str) -> int:
 def moved_to(log: Log, base: Snapshot, table: TableState, name: str) -> SetConsumer | None:
     """Return the operation that moves a consumer of a table to a state, with its time renewed.
 
-    None if there is nothing to move and nothing to renew: the table has not changed since, and more
-    than half of the consumer's time is left. Raises NotFoundError for an unknown consumer.
+    None if there is nothing to move and nothing to renew: neither the table nor its static values
+    have changed since, and more than half of the consumer's time is left. Raises NotFoundError for
+    an unknown consumer.
     """
     known = _known(base, name)
     left = known.until_ms - log.reader.query_ms(base)
-    if table.changed_epoch <= known.seen and left > known.keep_ms // 2:
+    changed = table.changed_epoch
+    if table.statics is not None:
+        changed = max(changed, table.statics.changed_epoch)
+    if changed <= known.seen and left > known.keep_ms // 2:
         return None
     moved = known.model_copy(update={"seen": base.epoch, "before": known.seen})
     return _renewed(log, base, moved)

@@ -82,6 +82,22 @@ def test_each_change_is_seen_once_and_an_idle_look_commits_nothing(world: World)
     assert world.copied() == [1, 2, 3]
 
 
+def test_a_change_of_static_values_alone_is_seen_once(world: World) -> None:
+    """It is an epoch of another table, so the table itself has not changed."""
+    design: Any = {"partition_key": ["k"], "static": ["v"], "primary_key": ["k", "n"]}
+    parts = world.database().create_table(
+        "parts", SCHEMA.append(pa.field("n", pa.int64())), **design
+    )
+    parts.append([{"k": 1, "v": 1, "n": 1}])
+    world.database().create_consumer("static", "parts")
+    parts.refresh().update({"v": "2"}, "k = 1")
+    found = []
+    for _ in range(3):
+        with world.database().transaction() as tx:
+            found.append(len(tx.changes("parts", "static", also=["statics"]).to_pylist()))
+    assert found == [2, 0, 0]
+
+
 def test_a_consumer_begins_with_what_is_to_come_or_with_a_start(world: World) -> None:
     database = world.database()
     database.create_consumer("new", "orders")
