@@ -62,7 +62,11 @@ def epoch_range(
         raise InvalidInputError(f"inclusive must be one of {known}, not {inclusive!r}.")
     name = f"table {table.name!r}"
     included = inclusive in ("both", "start")
+    if not isinstance(start, str | datetime) and epoch_number(start) == 0:
+        start = table.created_epoch
     first = _epoch(log, head, start, included, is_start=True, allow_future=allow_future)
+    first = first or table.created_epoch
+    _check_kept(head, table, first)
     last = last_epoch(log, head, table, end, inclusive, allow_future=allow_future)
     # The bound itself may be the newest epoch, and the first epoch after it.
     if end is not None and last < first <= head.epoch + (not included):
@@ -72,14 +76,11 @@ def epoch_range(
         )
     if not allow_future:
         _check_there(head, table, first - follow)
-    if first == 0:
-        first = table.created_epoch
     if first < table.created_epoch:
         raise NotFoundError(
             f"T{name[1:]} was created by epoch {table.created_epoch}, so its changes cannot start"
             f" with epoch {first}."
         )
-    _check_kept(head, table, first)
     return EpochRange(first, min(last, head.epoch))
 
 
@@ -148,9 +149,9 @@ def _epoch(
     try:
         last = log.reader.read_at(timestamp_ms=limit, head=head).epoch
     except NotFoundError:
-        if not is_start or head.floor:
+        if not is_start:
             raise
-        return 0
+        return head.floor  # the first epoch that is left; 0 if none was removed
     return last + is_start
 
 

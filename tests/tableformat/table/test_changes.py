@@ -123,6 +123,7 @@ def test_a_tag_is_a_bound(tmp_path: Path) -> None:
         ((7,), {"follow": True}, NotFoundError, "the newest epoch is 5"),
         (("2999-01-01",), {"follow": True}, NotFoundError, "the newest epoch is 5"),
         ((2,), {"follow": True, "allow_future": True}, InvalidInputError, "`allow_future` out"),
+        ((0, 0), {}, InvalidInputError, "have no epoch: the first would be 1, and the last 0"),
         ((-1,), {}, InvalidInputError, "0 or more"),
         ((2.5,), {}, InvalidInputError, "whole number"),
         ((True,), {}, InvalidInputError, "whole number"),
@@ -160,6 +161,21 @@ def test_removed_changes_are_refused_with_the_first_that_are_left(table: ArrowTa
     assert told(table, first) == [(head + 1, "insert", 9)]
     with pytest.raises(NotFoundError):
         table.changes(first - 1)
+    for bounds in (("2001-01-01",), ("2001-01-01", "2001-01-02")):
+        with pytest.raises(NotFoundError, match=f"those of epoch {first} and later can be read"):
+            table.changes(*bounds)
+
+
+def test_a_start_of_0_that_does_not_belong_to_the_range_leaves_out_the_creation(
+    tmp_path: Path,
+) -> None:
+    """Also in a database that has earlier epochs, of other tables."""
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("other", SCHEMA)
+    table = database.refresh().create_table("t", SCHEMA, data=rows(1))
+    table.append(rows(2))
+    assert [key for _, _, key in told(table, 0)] == [1, 2]
+    assert [key for _, _, key in told(table, 0, inclusive="end")] == [2]
 
 
 def test_a_table_that_was_made_again_begins_anew(tmp_path: Path) -> None:
