@@ -59,7 +59,8 @@ class Streams(Changes):
     def figures(self, runs: int, only: Sequence[str] = PARTS) -> Iterator[Figure]:
         """Yield the rows of some parts; print each one right after its measurement."""
         part = min(1, self.scale)
-        self._warm_up()
+        if "batches" in only or "backlog" in only:
+            self._warm_up()
         if "batches" in only:
             yield from self._small_batches(max(5, int(BATCHES * part)), runs)
         if "backlog" in only:
