@@ -65,7 +65,7 @@ def by_tasks(feed: Feed, found: Difference, names: Sequence[str]) -> Iterator[di
     store = feed.reader.store
 
     def rows(plan: ScanPlan) -> list[dict[str, Any]]:
-        return pa.Table.from_batches(read_plan(store, plan)).to_pylist() if plan.rowsets else []
+        return [row for batch in read_plan(store, plan) for row in batch.to_pylist()]
 
     def shown(row: dict[str, Any], change: str) -> dict[str, Any]:
         time = dt.datetime.fromtimestamp(found.last.epoch.time_ms / 1000, dt.timezone.utc)
