@@ -106,12 +106,14 @@ else:
             return [name for name in super().__dir__() if name not in _OF_PYDANTIC]
 
 
+CLOSED = ConfigDict(extra="forbid", strict=True)
+"""For plain values with a JSON form: a reader refuses keys and types that it does not know."""
+
+
 class Model(_OwnNames):
     """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, defer_build=True, ignored_types=(once,)
-    )
+    model_config = ConfigDict(**CLOSED, frozen=True, defer_build=True, ignored_types=(once,))
 
 
 class InputModel(Model):
@@ -329,7 +331,7 @@ class SchemaField(InputModel):
         return self.model_copy(update={"type": new})
 
 
-SchemaField.model_rebuild()  # once, and not again inside each of the others
+SchemaField.model_rebuild()  # Otherwise each type below would build it again.
 for _nested in (ArrayType, MapType, StructType):
     _nested.model_rebuild()  # finds SchemaField, which was not there above
     public(_nested)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
-from pydantic import PlainSerializer, TypeAdapter
+from pydantic import ConfigDict, PlainSerializer, TypeAdapter
 
 from colonnade.manifests.model.regions import Mask, PlannedRegions, Region
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import CLOSED, SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 
@@ -41,6 +41,8 @@ class View:
     the ids of the RowSets that have any. `statics` says where the values of static columns are,
     which the RowSets do not store.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
 
     table: str
     prefix: str
@@ -109,6 +111,8 @@ class Statics:
 
     `key` has the columns of the partition key.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
 
     key: tuple[SchemaField, ...]
     view: View

@@ -12,17 +12,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from colonnade.manifests.arrays.bounds import BoundsFilter, BoundsTable
 from colonnade.manifests.arrays.expired_regions import without_expired_bounds
 from colonnade.manifests.model.columns.statics import static_fields
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry, RowSetNumber
-from colonnade.manifests.model.schema import TableSchema, without_metadata
+from colonnade.manifests.model.schema import CLOSED, TableSchema, without_metadata
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.view import Statics, View
 from colonnade.tableformat.partition.prune import partition_test
@@ -74,6 +74,8 @@ class ScanPlan:
     of the returned rows; None means that RowSets are read one after another. `ranges` has the rows
     to read, by id, of the RowSets that are not read whole.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
 
     view: View
     epoch: Count

@@ -1,12 +1,15 @@
 """Scan plans: plain values that divide without losing or doubling a row."""
 
+import json
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
+from operator import getitem
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -126,6 +129,16 @@ def test_a_plan_survives_the_way_through_json(live: list[LiveRowSet], whole: boo
     if not whole:
         assert text.count('"vector"') == sum(each.vector is not None for each in live)
         assert text.count('"replacements"') == sum(bool(each.replacements) for each in live)
+
+
+@pytest.mark.parametrize("path", [(), ("view",), ("view", "columns")])
+def test_a_plan_with_a_key_or_a_type_that_is_unknown_is_refused(path: tuple[str, ...]) -> None:
+    text = plan_scan(View.stored(TABLE), 7).to_json()
+    for key, value in (("later", 1), ("epoch" if path != ("view", "columns") else "fields", "7")):
+        plan = json.loads(text)
+        reduce(getitem, path, plan)[key] = value
+        with pytest.raises(ValidationError, match=key):
+            ScanPlan.from_json(json.dumps(plan))
 
 
 def test_many_small_rowsets_share_a_task() -> None:
