@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +66,16 @@ class Side(ABC):
     def update(self) -> None:
         """Add 1 to the count of the rows with fifty ids."""
 
+
+class MergingSide(Side):
+    """A library that has MERGE, or a statement that does what this one needs."""
+
     @abstractmethod
     def merge(self, rows: pa.Table) -> None:
         """As `upsert`, but leave rows alone whose count is greater."""
 
 
-class Colonnade(Side):
+class Colonnade(MergingSide):
     """Colonnade, with a primary key."""
 
     def write(self, rows: pa.Table) -> None:
@@ -100,7 +103,7 @@ class Colonnade(Side):
         return _of("colonnade").open(self.folder)
 
 
-class DeltaRs(Side):
+class DeltaRs(MergingSide):
     """delta-rs. Its SQL reads, because it has no other filter of dates and texts."""
 
     def write(self, rows: pa.Table) -> None:
@@ -160,9 +163,6 @@ class PyIceberg(Side):
         counts = pc.cast(pc.add(rows["count"], 1), rows.schema.field(at).type)
         table.overwrite(rows.set_column(at, rows.schema.field(at), counts), _IDS)
 
-    def merge(self, rows: pa.Table) -> None:
-        raise NotImplementedError("PyIceberg has no MERGE")
-
     @property
     def _catalog(self) -> Any:
         kind = _of("pyiceberg.catalog.sql").SqlCatalog
@@ -174,7 +174,7 @@ class PyIceberg(Side):
         return self._catalog.load_table("db.t")
 
 
-class Lance(Side):
+class Lance(MergingSide):
     """Lance, without an index."""
 
     def write(self, rows: pa.Table) -> None:
@@ -203,7 +203,7 @@ class Lance(Side):
         return _of("lance").dataset(self.folder)
 
 
-class DuckDB(Side):
+class DuckDB(MergingSide):
     """DuckDB with a file of its own, without an index."""
 
     def write(self, rows: pa.Table) -> None:
@@ -249,7 +249,7 @@ def _of(module: str) -> Any:
     return importlib.import_module(module)
 
 
-SIDES: dict[str, Callable[[Path], Side]] = {
+SIDES: dict[str, type[Side]] = {
     "Colonnade": Colonnade,
     "delta-rs": DeltaRs,
     "PyIceberg": PyIceberg,
