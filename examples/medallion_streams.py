@@ -2,9 +2,9 @@
 
 Files of events arrive in a folder: a customer moved to a city. Bronze has the events. Silver has
 the history of each customer, one row for each stay (a slowly changing dimension of type 2). Gold
-counts the customers of each city. Each layer is a stream that reads the one before it, and ends
-with what is there. So a schedule runs all three again and again. A run may die at any point, and
-each event counts once.
+counts the customers of each city. Each layer is a stream that reads the layer before it, up to the
+newest epoch, and ends. So a schedule runs all three again and again. A run may die at any point,
+and each event counts once.
 
 Run it with `.venv/bin/python examples/medallion_streams.py`. `medallion.py` does the same without
 Spark.
@@ -96,7 +96,7 @@ def run(lake: str) -> None:
 
 
 def refined(database: colonnade.Database, events: DataFrame, batch: int) -> None:
-    """Bring silver up to a batch of events: end the last stay of a customer, and begin others."""
+    """Add a batch of events to silver. Each event ends a stay of its customer and begins one."""
     with database.transaction(colonnade.CommitSettings(batch=("silver", batch))) as tx:
         silver = tx.table("silver")
         moves = events.groupBy("customer").agg(sf.min("number").alias("end"))

@@ -60,7 +60,7 @@ COSTS = tuple(
 """What must not grow with the batches that there were."""
 
 Part: TypeAlias = Mapping[str, float]
-"""What a piece of each work of a part of a day cost on average, and what is there at its end."""
+"""The average cost of each work in a part of a day, and the sizes at the end of that part."""
 
 
 class Bucket(FarStore):

@@ -26,7 +26,7 @@ record Block(
     BatchDecoder batch,
     BatchDecoder dictionary,
     Bytes scratch) {
-  /** Returns the width in bytes for which the stream has the form of an encoding; 0 for none. */
+  /** Returns the width in bytes that gives an encoding the form of the stream; 0 for none. */
   int width(
       BiFunction<TableField, Integer, org.apache.arrow.vector.types.pojo.Field> form,
       int... widths) {

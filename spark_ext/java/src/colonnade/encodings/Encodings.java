@@ -8,7 +8,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Every encoding of blocks, in the order in which a writer tries them. Python has the same order.
+ * Every encoding of blocks. A writer tries them in this order, and Python has the same order.
  *
  * <p>Spec: docs/spec/rowset.md#encodings
  */
