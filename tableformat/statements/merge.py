@@ -74,10 +74,10 @@ def evaluate_merge(
     """Return a statement that merges a source into a table.
 
     Holds the source. Reads the key columns of RowSets and blocks whose bounds allow one of its
-    keys, then the rows that match, about a block at a time. With a clause for rows that do not
-    match by source, reads all other rows, too. A key with a NULL matches nothing. Raises
-    InvalidInputError that names the column or clause at fault, also for a table with static
-    columns, RepeatedMatchError, CorruptionError, StoreError.
+    keys, then of the rows that match the columns that clauses need, about a block at a time. With a
+    clause for rows that do not match by source, reads all other rows, too. A key with a NULL
+    matches nothing. Raises InvalidInputError that names the column or clause at fault, also for a
+    table with static columns, RepeatedMatchError, CorruptionError, StoreError.
     """
     for static in static_fields(table.schema):
         raise InvalidInputError(
@@ -190,9 +190,8 @@ class _Merging:
         return (guard_keys(self.log.store, self.table, self.keys.schema, taken),)
 
     def _matched_rows(self, found: MatchingRows, sources: RowSources) -> Iterator[pa.RecordBatch]:
-        reads = read_numbered(
-            self.log.store, found.view, found.rowset, found.rows, self.table.schema
-        )
+        columns = self._columns(self.matched)
+        reads = read_numbered(self.log.store, found.view, found.rowset, found.rows, columns)
         taken = _Taken(self.table, found.rowset)
         for numbers, target in reads:
             at = found.keys[np.searchsorted(found.rows, numbers)]
@@ -204,17 +203,22 @@ class _Merging:
     def _other_rows(self, sources: RowSources) -> Iterator[pa.RecordBatch]:
         known = {each.rowset.id: each.rows for each in self.found}
         view: View = self.log.view(self.table, None)
+        columns = self._columns(self.other)
         for selection in select_rows(self.log.store, view, None):
             rowset = selection.rowset
             numbers = selected_numbers(self.log.store, selection)
             numbers = np.setdiff1d(numbers, known.get(rowset.id, np.zeros(0, np.int64)))
             taken = _Taken(self.table, rowset)
-            for chosen_rows, target in read_numbered(
-                self.log.store, selection.view, rowset, numbers, self.table.schema
-            ):
+            reads = read_numbered(self.log.store, selection.view, rowset, numbers, columns)
+            for chosen_rows, target in reads:
                 rows = self.sides.rows(target)
                 yield from self._changed(self.other, rows, target, chosen_rows, taken, sources)
             self.deleted += taken.rows()
+
+    def _columns(self, clauses: Sequence[BoundClause]) -> TableSchema:
+        """Return the columns of the table that clauses need."""
+        ids = {each for clause in clauses for each in clause.reads}
+        return TableSchema(fields=tuple(f for f in self.table.schema.fields if f.id in ids))
 
     def _changed(
         self,

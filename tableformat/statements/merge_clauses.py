@@ -16,14 +16,23 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, assign_ids
 from colonnade.manifests.public import public
-from colonnade.tableformat.predicate import ColumnBuilder, Where, bind, parse_predicate, text_of
+from colonnade.tableformat.predicate import (
+    ColumnBuilder,
+    Predicate,
+    Where,
+    bind,
+    parse_predicate,
+    text_of,
+)
 from colonnade.tableformat.predicate.bound import BoundPredicate
 from colonnade.tableformat.predicate.evaluate import evaluate_shown
-from colonnade.tableformat.predicate.expressions import Column
+from colonnade.tableformat.predicate.expressions import Call, Column, columns_of
 from colonnade.tableformat.statements.columns.assignments import (
     Value,
+    assigned_field,
     assigned_values,
     evaluated,
+    stated_value,
 )
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.types.arrow_types import arrow_type
@@ -51,11 +60,15 @@ class MergeClause:
 
 @dataclass(frozen=True, slots=True)
 class BoundClause:
-    """A clause whose columns are resolved: its condition, and the values of columns by id."""
+    """A clause whose columns are resolved: its condition, and the values of columns by id.
+
+    `reads` are the ids of the table's columns that it names, or that keep their values.
+    """
 
     action: Action
     condition: BoundPredicate | None
     values: Mapping[int, Value]
+    reads: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +106,33 @@ class Sides:
         return [self._bind(each, schema) for each in clauses if each.group == group]
 
     def _bind(self, clause: MergeClause, schema: TableSchema) -> BoundClause:
-        condition = clause.condition
-        bound = None if condition is None else bind(parse_predicate(condition), schema)
+        condition = None if clause.condition is None else parse_predicate(clause.condition)
+        bound = None if condition is None else bind(condition, schema)
+        reads = self._reads(condition)
         if clause.action == "delete":
-            return BoundClause("delete", bound, {})
+            return BoundClause("delete", bound, {}, reads)
         given = self._all() if clause.sets is None else clause.sets
         if not given:
             raise InvalidInputError(f"{clause} sets no column; give a dict of values by column.")
-        return BoundClause(clause.action, bound, assigned_values(given, self.target, schema))
+        stated = {
+            name: stated_value(value, assigned_field(name, self.target))
+            for name, value in given.items()
+        }
+        values = assigned_values(stated, self.target, schema)
+        kept = (f.id for f in self.target.fields if f.id not in values and f.generated is None)
+        reads = reads.union(kept, *map(self._reads, stated.values()))
+        return BoundClause(clause.action, bound, values, reads)
+
+    def _reads(self, value: object) -> frozenset[int]:
+        """Return the ids of the table's columns that an expression names; a function reads all."""
+        if callable(value):
+            return frozenset(each.id for each in self.target.fields)
+        if not isinstance(value, Column | Call | Predicate):
+            return frozenset()
+        own = [c for c in columns_of(value) if c.path[0].casefold() == self.names[0].casefold()]
+        if any(len(each.path) == 1 for each in own):
+            return frozenset(each.id for each in self.target.fields)
+        return frozenset(self.target.field(each.path[1]).id for each in own)
 
     def _all(self) -> dict[str, Any]:
         """Return what sets each column to that of the source with its name."""

@@ -181,12 +181,7 @@ def assigned_value(value: object, field: SchemaField, schema: TableSchema) -> Va
 
     Raises InvalidInputError that names the column.
     """
-    parsed: object = value
-    if isinstance(value, str):
-        parsed = _read(value, field)
-    elif isinstance(value, ColumnBuilder):
-        parsed = as_column(value)
-    match parsed:
+    match parsed := stated_value(value, field):
         case Column((name,)) if name.upper() == "DEFAULT" and not _has(schema, name):
             return ConstantValue(convert(default_values(field, 1), field, field.name)[0])
         case Column() | Predicate() | Call():
@@ -197,9 +192,17 @@ def assigned_value(value: object, field: SchemaField, schema: TableSchema) -> Va
             return ConstantValue(constant_value(parsed, field))
 
 
-def _read(text: str, field: SchemaField) -> object:
+def stated_value(value: object, field: SchemaField) -> object:
+    """Return an expression that a value is; a function, or another value of Python, is itself.
+
+    Raises InvalidInputError that names the column.
+    """
+    if isinstance(value, ColumnBuilder):
+        return as_column(value)
+    if not isinstance(value, str):
+        return value
     try:
-        return parse_value(text)
+        return parse_value(value)
     except InvalidInputError as error:
         raise _not_set(field, error) from error
 

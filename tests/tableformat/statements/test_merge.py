@@ -12,6 +12,7 @@ import pytest
 
 import colonnade
 from colonnade import ConflictError, InvalidInputError, RepeatedMatchError
+from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements import merge as merge_module
 from colonnade.tableformat.statements.merge import MergeSource, evaluate_merge
 from colonnade.tableformat.statements.merge_clauses import MergeClause
@@ -243,6 +244,26 @@ def test_a_source_may_call_its_key_otherwise_and_have_fewer_columns(tmp_path: Pa
         {"id": 3, "v": 3, "s": "a"},
         {"id": 7, "v": 12, "s": "fresh"},
     ]
+
+
+def test_a_merge_reads_of_rows_that_match_only_what_its_clauses_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = small(tmp_path)
+    read: list[list[str]] = []
+    plain = RowSetReader.read
+
+    def spy(self: Any, columns: Any, *others: Any, **options: Any) -> Any:
+        read.append([each.name for each in columns])
+        return plain(self, columns, *others, **options)
+
+    monkeypatch.setattr(RowSetReader, "read", spy)
+    table.merge(SOURCE, "id").when_matched_update_all("source.v > target.v").execute()
+    assert read == [["id"], ["v"]]
+    read.clear()
+    table.merge(SOURCE, "id").when_matched_update_all().execute()
+    assert read == [["id"], []]
+    assert contents(table)[1] == {"id": 2, "v": 20, "s": "B"}
 
 
 def test_a_source_without_rows_changes_nothing(tmp_path: Path) -> None:

@@ -66,6 +66,26 @@ def test_all_columns_are_those_of_the_source_which_the_table_has() -> None:
         Sides(TARGET, more, SIDES.names).bind([MergeClause("matched", "update")], "matched")
 
 
+@pytest.mark.parametrize(
+    ("clause", "reads"),
+    [
+        (MergeClause("matched", "update"), set()),
+        (MergeClause("matched", "update", "source.v > TARGET.V"), {2}),
+        (MergeClause("matched", "update", None, {"v": "source.v"}), {1}),
+        (MergeClause("matched", "update", None, {"v": "target.v + 1"}), {1, 2}),
+        (MergeClause("matched", "update", "target IS NULL"), {1, 2}),
+        (MergeClause("matched", "update", None, {"id": "1", "v": lambda rows: rows["v"]}), {1, 2}),
+        (MergeClause("matched", "delete"), set()),
+        (MergeClause("not matched by source", "delete", "target.id = 1"), {1}),
+    ],
+)
+def test_a_clause_needs_the_columns_that_it_names_or_keeps(
+    clause: MergeClause, reads: set[int]
+) -> None:
+    [bound] = SIDES.bind([clause], clause.group)
+    assert bound.reads == reads
+
+
 def test_a_merge_is_a_value_that_clauses_are_added_to() -> None:
     ran: list[Any] = []
 
