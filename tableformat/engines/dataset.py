@@ -10,7 +10,7 @@ of pyarrow is here, because Python would crash in one that is not.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from operator import index
 from typing import Any
@@ -23,6 +23,7 @@ from colonnade.tableformat.engines.engine_scan import EngineScan
 from colonnade.tableformat.engines.filtered_scan import Columns, FilteredScan, filtered
 from colonnade.tableformat.types.chosen_rows import first_rows
 from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.sound_arrays import with_whole_structs
 
 _MOST_ROWS = 2**31
 """More rows than a batch has."""
@@ -207,7 +208,8 @@ class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no type
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the rows, holding a few blocks of each thread."""
         batches = self._plan.batches(self._threads)
-        return batches if self._batch_size is None else _pieces(batches, self._batch_size)
+        pieces = batches if self._batch_size is None else _pieces(batches, self._batch_size)
+        return with_whole_structs(pieces)
 
     def scan_batches(self) -> Iterator[Any]:
         """Iterate over the rows with their fragment: that of the whole dataset."""
@@ -301,11 +303,12 @@ def _both(left: Any | None, right: Any | None) -> Any | None:
     return left & right
 
 
-def _pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+def _pieces(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """Yield batches of at most `rows` rows."""
-    for batch in batches:
-        for first in range(0, batch.num_rows, rows):
-            yield batch.slice(first, rows)
+    with closing(batches):  # type: ignore[type-var]  # they come from a generator
+        for batch in batches:
+            for first in range(0, batch.num_rows, rows):
+                yield batch.slice(first, rows)
 
 
 def _readable(dataset: Any) -> Any:

@@ -24,6 +24,7 @@ from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.chosen_rows import first_rows
+from colonnade.tableformat.types.sound_arrays import with_whole_structs
 
 if TYPE_CHECKING:
     from colonnade.tableformat.engines import dataset as datasets
@@ -205,7 +206,8 @@ class Scan(ArrowRows):
             if self._limit is None
             else read_plan(self._store, self._plan, self._ahead)
         )
-        return batches if self._limit is None else first_rows(batches, self._limit)
+        chosen = batches if self._limit is None else first_rows(batches, self._limit)
+        return with_whole_structs(chosen)
 
     def to_reader(self, threads: int | None = None) -> pa.RecordBatchReader:
         """Stream the rows, holding as much as `to_batches`, whose `threads` these are."""

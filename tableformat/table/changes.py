@@ -14,6 +14,7 @@ from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.scan.arrow_rows import ArrowRows
 from colonnade.tableformat.table.change_plan import ChangePlan, ChangeQuery, plan_changes
+from colonnade.tableformat.types.sound_arrays import with_whole_structs
 
 Newest: TypeAlias = Callable[[], tuple[Snapshot, TableState]]
 """Returns the newest state of a database, and a table in it."""
@@ -78,6 +79,9 @@ class Changes(ArrowRows):
         removes an epoch before it was read, and when the table is dropped, even if it is restored
         later; CorruptionError, StoreError.
         """
+        return with_whole_structs(self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
         plan, feed = self._plan, self._plan.feed
         if self._newest is None:
             for found in plan.differences():

@@ -1,10 +1,15 @@
-"""Repair nested arrays that contain empty ones, so that Arrow can export and concatenate them.
+"""Nested arrays that Arrow and DuckDB read right, of the same values.
 
 An array without values has no buffers when it comes through Arrow's C interface, but it keeps the
 offset of its slice. Arrow follows that offset when it concatenates arrays, and fails.
+
+DuckDB 1.5 does not add the offset of a struct to that of the structs in it, and reads other rows.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
 
 import pyarrow as pa
 
@@ -20,14 +25,42 @@ def sound(array: pa.Array, *, all_fresh: bool = False) -> pa.Array:
     fresh = [sound(child, all_fresh=all_fresh) for child in children]
     if all(new is old for new, old in zip(fresh, children, strict=True)):
         return array
+    return _with_children(array, fresh)
+
+
+def with_whole_structs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows, with no struct at any depth that has an offset. Copies no value."""
+    with closing(batches):  # type: ignore[type-var]  # they come from a generator
+        for batch in batches:
+            yield whole_structs(batch)
+
+
+def whole_structs(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the same rows, with no struct at any depth that has an offset. Copies no value."""
+    if not any(pa.types.is_nested(each) for each in batch.schema.types):
+        return batch
+    return pa.RecordBatch.from_arrays([*map(_whole, batch.columns)], schema=batch.schema)
+
+
+def _whole(array: pa.Array) -> pa.Array:
+    children = _children(array)
+    whole = [*map(_whole, children)]
+    is_sliced = pa.types.is_struct(array.type) and array.offset
+    if not is_sliced and all(new is old for new, old in zip(whole, children, strict=True)):
+        return array
+    return _with_children(array, whole)
+
+
+def _with_children(array: pa.Array, children: list[pa.Array]) -> pa.Array:
+    """Return an array with other children, which are as `_children` returns them."""
     if pa.types.is_struct(array.type):
         # `field` already applies the offset of the struct to its children.
         return pa.Array.from_buffers(
-            array.type, len(array), [validity(array)], array.null_count, children=fresh
+            array.type, len(array), [validity(array)], array.null_count, children=children
         )
     own = array.buffers()[:2]
     return pa.Array.from_buffers(
-        array.type, len(array), own, array.null_count, array.offset, children=fresh
+        array.type, len(array), own, array.null_count, array.offset, children=children
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import random
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -192,6 +193,42 @@ def test_arrow_sorts_joins_and_writes_a_dataset(data: ScanDataset, tmp_path: Pat
 def test_another_schema_is_refused(data: ScanDataset) -> None:
     with pytest.raises(InvalidInputError, match="schema_epoch"):
         data.replace_schema(pa.schema([("n", pa.int32())]))
+
+
+@pytest.mark.parametrize(
+    "rows_of",
+    [
+        lambda table: table.dataset(),
+        lambda table: table.dataset().scanner(batch_size=3),
+        lambda table: table.dataset().scanner({"k": pc.field("k"), "s": pc.field("s")}),
+        lambda table: table.scan(),
+        lambda table: table.scan(order="key"),
+        lambda table: table.scan().limit(100),
+        lambda table: table.to_arrow(),
+        lambda table: table.changes(1),
+        lambda table: table.changes(1).to_arrow(),
+    ],
+)
+def test_duckdb_reads_structs_in_structs_beside_deleted_rows(
+    tmp_path: Path, rows_of: Callable[[colonnade.ArrowTable], Any]
+) -> None:
+    """DuckDB 1.5 reads a struct in a struct from other rows if an array is a slice."""
+
+    def texts(first: int) -> list[dict[str, Any]]:
+        return [{"text": f"text {n}"} for n in range(first)]
+
+    inner = [{"in": {"n": n, "all": texts(n % 3)}, "list": [{"in": {"n": n}}]} for n in range(30)]
+    rows = pa.table({"k": range(30), "s": pa.array([*inner[:-1], None])})
+    table = colonnade.create(tmp_path / "nested", rows.schema, sort_key=["k"])
+    table.append(rows.take([n for n in range(30) if n % 2]))
+    table.append(rows.take([n for n in range(30) if not n % 2]))
+    table.append(rows)
+    table.delete("k < 4")
+    data = rows_of(table)  # noqa: F841  # DuckDB finds it by its name
+    query = "SELECT k, s FROM data ORDER BY k, s IS NULL"
+    found = [(k, s) for k, s in duckdb.sql(query).fetchall() if k > 3]
+    wanted = [(n, inner[n] if n < 29 else None) for n in range(4, 30)]
+    assert found[::2] == found[1::2] == wanted
 
 
 def test_a_damaged_block_ends_the_query_and_names_the_column(
