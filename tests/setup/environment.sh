@@ -1,5 +1,6 @@
 # Sourced, with `root` set to the project's folder: makes everything ready, or stops with one
-# line that names what is missing. Afterwards `python` is the environment's interpreter.
+# line that names what is missing. Afterwards `python` is the environment's interpreter. If `beside`
+# is set, it names further packages that `use_packages` will want: they are installed side by side.
 #
 # What it makes lies in .venv, with a stamp written last: the hash of what went in. A folder
 # without the right stamp (half made, older locks, moved) is made anew; with it, nothing is done.
@@ -10,8 +11,9 @@ venv=$root/.venv${COLONNADE_VENV:+-$COLONNADE_VENV}
 python=$venv/bin/python
 setup=$root/tests/setup
 log=$venv.log
-locks=("$setup/build.lock" "$setup/dev.lock")
+locks=("$setup/build.lock" "$setup/dev.lock" "$setup/spark.lock")
 source "$setup/kept.sh"
+if [[ -z ${beside+set} ]]; then beside=(); fi
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() {
@@ -123,6 +125,21 @@ link_environment() { # from one that is kept; fails where there is none
         link_kept "$venv" dev "${locks[@]}" && own_scripts "$venv"
 }
 
+install_all() { # into .venv, and what `beside` names into folders of its own
+    local name job jobs=()
+    pip_install "$setup/build.lock"
+    # Side by side: to build and unpack one pyspark takes one processor as long as all the rest.
+    (log=$venv-spark.log pip_install "$setup/spark.lock" --no-deps) &
+    jobs+=($!)
+    for name in "${beside[@]}"; do
+        (use_packages "$name") &
+        jobs+=($!)
+    done
+    pip_install "$setup/dev.lock"
+    for job in "${jobs[@]}"; do wait "$job" || exit 1; done
+    rm -f -- "$venv-spark.log"
+}
+
 make_environment() { # make_environment STAMP
     local started=$SECONDS site
     rm -rf -- "$venv"
@@ -130,8 +147,7 @@ make_environment() { # make_environment STAMP
         say "making ${venv##*/} with $("$base_python" -V): about 700 MB to fetch, one to three minutes"
         rm -rf -- "$venv"
         "$base_python" -m venv "$venv" >"$log" 2>&1 || die "venv failed: $(reason_in_log .)"
-        pip_install "$setup/build.lock"
-        pip_install "$setup/dev.lock"
+        install_all
     fi
     site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     printf '%s\n' "$root" >"$site/colonnade.pth" # Spark's workers import the sources, too

@@ -13,8 +13,9 @@ lock() { # lock INPUT OUTPUT [OPTION...]
 }
 
 # The last numpy for Python 3.10 has no wheels for 3.14.
-lock pyproject.toml dev.lock --extra dev "$@" \
+lock pyproject.toml dev.lock --extra dev --no-emit-package pyspark --no-emit-package py4j "$@" \
     --constraint <(echo "numpy>=2.3.3; python_version >= '3.14'")
+lock - spark.lock "$@" <<<'pyspark<4.4' # the newest one, which is installed beside the others
 # What builds Colonnade, and setuptools, which builds pyspark: it comes as source only.
 lock - build.lock --constraint tests/setup/dev.lock "$@" \
     <<<$'hatchling>=1.27\nhatch-fancy-pypi-readme>=24\nsetuptools>=77'
