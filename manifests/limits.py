@@ -37,6 +37,9 @@ class Limits:
     about `group_rows` rows at most, because each row takes memory when a compaction changes the
     order of rows.
 
+    A vacuum stores the names in epochs if it keeps at least `remembered_epochs` epochs after the
+    floor.
+
     A writer gives a change up once it has lost `lost_slots` slots to concurrent writers.
 
     A reader holds at most `pending_epochs` epochs before it folds them, and a writer that follows
@@ -64,6 +67,7 @@ class Limits:
     pending_epochs: int = 1024
     followed_epochs: int = 64
     lost_slots: int = 200
+    remembered_epochs: int = 64
 
 
 LIMITS = Limits()

@@ -5,6 +5,7 @@
         00000000000000000012.json          epoch 12
         hint.json                          where the newest checkpoint is; may be stale or missing
         segment-names.json                 what segments name, for vacuums; may be stale or missing
+        epoch-names.json                   what epochs name, for vacuums; may be stale or missing
         maintenance.jsonl                  a journal of maintenance rounds, for people
         maintenance/<time>-<digits>.json   a round, where a store cannot append to a journal
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
@@ -32,6 +33,9 @@ from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
 SEGMENT_NAMES = f"{MANIFEST}/segment-names.json"
+EPOCH_NAMES = f"{MANIFEST}/epoch-names.json"
+CACHES = (HINT, SEGMENT_NAMES, EPOCH_NAMES)
+"""The files that are replaced in place. They may be stale or missing."""
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
 ROUNDS = f"{MANIFEST}/maintenance/"
@@ -63,7 +67,7 @@ def epoch_number(name: str) -> int | None:
 
 def needs_log(name: str) -> bool:
     """Return whether epoch 0 must exist before this is put: a cache, later epochs, marks."""
-    return name in (HINT, SEGMENT_NAMES) or bool(epoch_number(name)) or name.startswith(FREED)
+    return name in CACHES or bool(epoch_number(name)) or name.startswith(FREED)
 
 
 def is_immutable(name: str) -> bool:

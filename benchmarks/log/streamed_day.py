@@ -52,10 +52,13 @@ DAYS: Mapping[str, tuple[int, Mapping[str, str]]] = {
 }
 """What is measured: how many seconds a batch comes after the one before, and into which table."""
 
-COSTS = tuple(
-    f"{unit} of each {work}"
-    for work in ("batch", "trigger", "opening")
-    for unit in ("requests", "bytes")
+COSTS = (
+    *(
+        f"{unit} of each {work}"
+        for work in ("batch", "trigger", "opening")
+        for unit in ("requests", "bytes")
+    ),
+    "requests of each vacuum",
 )
 """What must not grow with the batches that there were."""
 

@@ -1,29 +1,22 @@
 """The objects that whole entry segments name, so that a vacuum need not read the segments again.
 
-A segment never changes once it is stored. So names that were true once stay true. The file with the
-names may be lost, stale or damaged: a vacuum then reads the segments.
+A segment never changes once it is stored. So names that were true once stay true.
 Spec: docs/spec/checkpoint.md#segment-names
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import accumulate, chain
-from typing import Literal, TypeAlias, cast
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from colonnade.manifests.arrays.entry_block import object_ids
-from colonnade.manifests.arrays.json_arrays import (
-    decode_integers,
-    decode_objects,
-    encode_integers,
-    encode_objects,
-)
-from colonnade.manifests.errors import (
-    CorruptionError,
-    NotFoundError,
-    UnsupportedFormatError,
+from colonnade.manifests.arrays.json_arrays import decode_objects
+from colonnade.manifests.checkpoint.names_file import (
+    decode_lists,
+    encode_ids,
+    encode_lists,
+    read_file,
+    write_file,
 )
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.entries import Count
@@ -31,9 +24,6 @@ from colonnade.manifests.model.map_ref import IntegerArray
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.object_names import SEGMENT_NAMES
 from colonnade.manifests.store.object_store import ObjectStore
-
-SIZE_LIMIT = 2**28
-"""The most bytes of the file. With more objects, a vacuum reads all segments."""
 
 SegmentNames: TypeAlias = Mapping[str, frozenset[str]]
 """The objects of all RowSets in a segment, with vectors and replaced columns, by segment."""
@@ -53,14 +43,12 @@ class SegmentNamesBody(Model):
 
 
 def encode_names(names: SegmentNames) -> bytes:
-    """Write names. Equal names give equal bytes."""
+    """Write names. Equal names give equal bytes. Requires: a segment."""
     segments = sorted(names)
+    counts, objects = encode_lists([sorted(names[each]) for each in segments])
     return encode_model(
         SegmentNamesBody(
-            segments=len(segments),
-            ids=_encode_ids(segments),
-            counts=encode_integers(np.array([len(names[each]) for each in segments], np.int64)),
-            objects=_encode_ids(chain.from_iterable(sorted(names[each]) for each in segments)),
+            segments=len(segments), ids=encode_ids(segments), counts=counts, objects=objects
         )
     )
 
@@ -69,14 +57,8 @@ def decode_names(data: bytes, name: str) -> SegmentNames:
     """Read names. Raises CorruptionError; UnsupportedFormatError for another version."""
     body = decode_model(SegmentNamesBody, data, name)
     segments = object_ids(decode_objects(body.ids, body.segments, name))
-    counts = cast(list[int], decode_integers(body.counts, body.segments, name).tolist())
-    if min(counts, default=0) < 0:
-        raise CorruptionError(f"{name} is malformed: a count is negative.")
-    objects = object_ids(decode_objects(body.objects, sum(counts), name))
-    return {
-        segment: frozenset(objects[end - count : end])
-        for segment, count, end in zip(segments, counts, accumulate(counts), strict=True)
-    }
+    lists = decode_lists(body.counts, body.objects, body.segments, name)
+    return dict(zip(segments, map(frozenset, lists), strict=True))
 
 
 def read_names(store: ObjectStore) -> SegmentNames:
@@ -84,24 +66,12 @@ def read_names(store: ObjectStore) -> SegmentNames:
 
     Costs a GET. Raises StoreError.
     """
-    try:
-        data = store.get(SEGMENT_NAMES, limit=SIZE_LIMIT)
-        return decode_names(data, store.locate(SEGMENT_NAMES))
-    except (NotFoundError, CorruptionError, UnsupportedFormatError):
-        return NOTHING_KNOWN
+    return read_file(store, SEGMENT_NAMES, decode_names) or NOTHING_KNOWN
 
 
 def write_names(store: ObjectStore, names: SegmentNames) -> None:
-    """Replace the stored names, unless they would take more than `SIZE_LIMIT`.
+    """Replace the stored names, unless they would take more than `names_file.SIZE_LIMIT`.
 
     Costs a PUT, or a DELETE without names. Raises StoreError; NotFoundError if the log was dropped.
     """
-    data = encode_names(names) if names else b""
-    if data and len(data) <= SIZE_LIMIT:
-        store.put(SEGMENT_NAMES, data, sync=False)
-    else:
-        store.delete(SEGMENT_NAMES)
-
-
-def _encode_ids(ids: Iterable[str]) -> str:
-    return encode_objects(np.frombuffer(bytes.fromhex("".join(ids)), np.uint8))
+    write_file(store, SEGMENT_NAMES, encode_names(names) if names else b"")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from colonnade.manifests.checkpoint.epoch_names import EpochNames
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
-from colonnade.manifests.checkpoint.segment_names import SegmentNames, read_names
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.epochs.slot_reader import SlotReader
@@ -35,7 +35,8 @@ from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.listing import check_slots, read_listing
 from colonnade.manifests.vacuum.objects import StoredFile
 from colonnade.manifests.vacuum.plan import Removal, plan_removal
-from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
+from colonnade.manifests.vacuum.references import StateObjects, read_later_names
+from colonnade.manifests.vacuum.remembered import Remembered, read_remembered
 from colonnade.manifests.vacuum.retention import (
     Floor,
     Properties,
@@ -73,8 +74,8 @@ class Inventory:
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
     `used` are objects that must stay. `freed` are the slots that were freed before the run, and
     `seen_s` is when the head was seen (`elapsed_s`). `loaded` has the pages of tables that were
-    read. `known` are the names in segments that were known before, and `whole` are those that the
-    next run may need.
+    read. `known` are names that the run did not have to read, and `found` those that the next run
+    may need.
     """
 
     head: Snapshot
@@ -90,8 +91,8 @@ class Inventory:
     freed: range
     seen_s: float
     loaded: LoadedPages
-    known: SegmentNames
-    whole: SegmentNames
+    known: Remembered
+    found: Remembered
 
     @once
     def removal(self) -> Removal:
@@ -134,7 +135,7 @@ def take_inventory(
     slots.read_up_to(head.epoch)
     check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
-    known, loaded = read_names(log.store), LoadedPages()
+    known, loaded = read_remembered(log.store, sizes), LoadedPages()
     tables = {table.id: table.stored_properties for table in loaded.read(head)}
     retention = effective(tables, request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
@@ -144,15 +145,15 @@ def take_inventory(
     if risen and not _is_worth_rising(log, head, risen, slots, request.erased):
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
-    store, erased = not request.dry_run, request.erased
+    store, erased, names = not request.dry_run, request.erased, known.segments
     anchors, states = keep_states(
-        log.reader, head, floor.epoch, kept, loaded, known, store=store, slots=slots, erased=erased
+        log.reader, head, floor.epoch, kept, loaded, names, store=store, slots=slots, erased=erased
     )
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
     if store:
         anchors, anchor_list = list_anchors(log.reader, head, anchors, states)
-    used = _used(log, head, floor.epoch, states, loaded)
+    used, epochs = _used(log, head, floor.epoch, states, loaded, known.epochs)
     if store:
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
     return Inventory(
@@ -170,15 +171,16 @@ def take_inventory(
         seen_s,
         loaded,
         known,
-        states.whole,
+        Remembered(states.whole, epochs),
     )
 
 
 def read_used_objects(log: Log) -> set[str]:
     """Return every object that a kept epoch names, or that a usable checkpoint names.
 
-    Reads the epochs and segments that a vacuum would read. Raises CorruptionError if the log cannot
-    be read; StoreError.
+    Reads each of these epochs and segments, also those whose names a vacuum remembers. Raises
+    CorruptionError if the log cannot be read; StoreError; ConflictError if a vacuum frees epochs
+    meanwhile.
     """
     log = log.uncached
     head = log.reader.read_head()
@@ -187,7 +189,7 @@ def read_used_objects(log: Log) -> set[str]:
     _, states = keep_states(log.reader, head, head.floor, kept, loaded, store=False)
     if head.anchor_list is not None:
         states.add_anchor_list(head.anchor_list)
-    return _used(log, head, head.floor, states, loaded)
+    return _used(log, head, head.floor, states, loaded)[0]
 
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
@@ -241,11 +243,19 @@ def _removes(operation: Operation) -> bool:
 
 
 def _used(
-    log: Log, head: Snapshot, floor: int, states: StateObjects, loaded: LoadedPages
-) -> set[str]:
+    log: Log,
+    head: Snapshot,
+    floor: int,
+    states: StateObjects,
+    loaded: LoadedPages,
+    known: EpochNames | None = None,
+) -> tuple[set[str], EpochNames | None]:
     """Return every object that a kept state, a later epoch or a usable checkpoint names.
 
-    Kept states are read from the log itself and never from a cache.
+    Kept states are read from the log itself and never from a cache. Also returns the names in later
+    epochs, if these are enough to be remembered. Those that are `known` are not read again.
     """
-    used = states.read() | read_later_objects(log.reader, floor, head.epoch)
-    return used | cached_objects(log.store, floor, loaded)
+    of_states = states.read()
+    later = read_later_names(log.reader, floor, head, known)
+    used = of_states | later.objects() | cached_objects(log.store, floor, loaded)
+    return used, later if len(later.names) >= log.limits.remembered_epochs else None

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from colonnade.manifests.object_names import (
-    HINT,
-    SEGMENT_NAMES,
+    CACHES,
     checkpoint_object,
     data_object,
     epoch_number,
@@ -27,7 +26,7 @@ class StoredFile(NamedTuple):
     Each `kind` means:
     - `epoch`: an epoch of the log
     - `mark`: the mark of a freed block
-    - `cache`: the hint, or the names in segments
+    - `cache`: the hint, or the names in segments or epochs
     - `checkpoint`: a part of a checkpoint, or the copy of one
     - `data`: an object of a table
     - `other`: any other name
@@ -59,7 +58,7 @@ def describe(info: ObjectInfo) -> StoredFile:
     name = finished_name(info.name) or info.name
     if (epoch := epoch_number(name)) is not None:
         return StoredFile(info, "epoch", name, epoch=epoch)
-    if name in (HINT, SEGMENT_NAMES):
+    if name in CACHES:
         return StoredFile(info, "cache", name)
     if freed_block(name) is not None:
         return StoredFile(info, "mark", name)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeAlias
 
 from colonnade.manifests.arrays.entry_block import AddedEntries
+from colonnade.manifests.checkpoint.epoch_names import EpochNames
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import (
@@ -21,7 +22,8 @@ from colonnade.manifests.checkpoint.segment_choice import touched_segments
 from colonnade.manifests.checkpoint.segment_names import NOTHING_KNOWN, SegmentNames
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import ConflictError, NotFoundError
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import AddRowSets, AnchorList, CheckpointRef
 from colonnade.manifests.reading.reader import LogReader
@@ -231,17 +233,46 @@ def _names(refs: Iterable[EntrySegmentRef]) -> Iterator[str]:
     return (ref.segment.object for ref in refs)
 
 
-def read_later_objects(log: LogReader, epoch: int, newest: int) -> set[str]:
-    """Return the objects that the epochs after `epoch` name, up to `newest`.
+def read_later_names(
+    log: LogReader, epoch: int, head: Snapshot, known: EpochNames | None = None
+) -> EpochNames:
+    """Return the objects that the epochs after `epoch` name, up to a head.
 
     Together with the objects of the state at `epoch`, they are the objects of every later state,
-    and those that carry row numbers through compactions. Reads every epoch. Raises CorruptionError,
-    StoreError.
+    and those that carry row numbers through compactions. Reads every epoch. `known` are names that
+    may be of this log: if the epoch after them follows them, it reads the epochs after them alone.
+    Raises CorruptionError; StoreError; ConflictError if a vacuum has freed some of the epochs since
+    `head`.
     """
-    found = set[str]()
-    for each in log.read_epochs(newest, newest - epoch):
-        found.update(named_objects(each.ops))
-        for operation in each.ops:
-            if isinstance(operation, AddRowSets):
-                found.update(read_segment_objects(log.store, operation.segment).live((), {}))
+    if known is not None and known.first <= epoch + 1 and epoch <= known.last <= head.epoch:
+        later, follows = _read_names(log, known.last, head)
+        if follows == known.transaction:
+            return known.after(epoch).followed_by(later)
+    return _read_names(log, epoch, head)[0]
+
+
+def _read_names(log: LogReader, epoch: int, head: Snapshot) -> tuple[EpochNames, str | None]:
+    """Return the objects that the epochs after one name, and the transaction of that one."""
+    names: list[tuple[str, ...]] = []
+    transaction = head.transaction
+    follows: str | None = transaction
+    for each in log.read_epochs(head.epoch, head.epoch - epoch):
+        if not names:
+            transaction = each.transaction
+        names.append(tuple(sorted(_objects_of(log.store, each))))
+        follows = each.previous
+    if len(names) < head.epoch - epoch:
+        raise ConflictError(
+            f"Another vacuum of {log.store.url} removed epochs that this one was reading; run it"
+            " again."
+        )
+    return EpochNames(epoch + 1, transaction, tuple(reversed(names))), follows
+
+
+def _objects_of(store: ObjectStore, epoch: Epoch) -> set[str]:
+    """Return the objects that an epoch names, and those in its segments. Reads the segments."""
+    found = {*named_objects(epoch.ops)}
+    for operation in epoch.ops:
+        if isinstance(operation, AddRowSets):
+            found.update(read_segment_objects(store, operation.segment).live((), {}))
     return found

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from colonnade.manifests.checkpoint.segment_names import write_names
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.errors import (
@@ -35,6 +34,7 @@ from colonnade.manifests.vacuum.inventory import (
 )
 from colonnade.manifests.vacuum.objects import StoredFile
 from colonnade.manifests.vacuum.plan import Removal
+from colonnade.manifests.vacuum.remembered import remember
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
 from colonnade.manifests.vacuum.retention import ends_of_expired
@@ -50,9 +50,11 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
 
     Safe beside readers of kept epochs, writers, compactions and other vacuums. It may be killed at
     any time: the next run continues. Restores lost copies of anchors' objects. Costs a listing of
-    the database, and a GET for each epoch since the floor, for each kept state below it, and for
-    each of their segments. Also costs a few requests for each newly kept state, a PUT for each
-    block of slots that is freed, and a DELETE for each file.
+    the database, and a GET for each epoch and each segment since the last run, for each epoch that
+    the floor passes, and for each kept state below it. If the last run stored no names in epochs
+    (`remembered_epochs` of `Limits`) or in segments, costs a GET for each of these. Also costs a
+    few requests for each newly kept state, a PUT for each block of slots that is freed, and a
+    DELETE for each file.
 
     The age of an epoch that is dated in the future comes from its file and later epochs. If this
     machine's clock is behind, nothing is removed by age.
@@ -97,10 +99,9 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         if request.dry_run:
             return _result(inventory, None, inventory.removal, dry_run=True)
         result = _carry_out(log, inventory)
-        if inventory.whole != inventory.known:
-            # The vacuum is done: without the file, the next one only reads more.
-            with suppress(StoreError, NotFoundError):
-                write_names(log.store, inventory.whole)
+        # The vacuum is done: without these files, the next one only reads more.
+        with suppress(StoreError, NotFoundError):
+            remember(log.store, inventory.known, inventory.found)
         return result
     except (CorruptionError, NotFoundError) as error:
         # If the database was dropped, its objects are not lost. This call then raises

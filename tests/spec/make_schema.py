@@ -14,6 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from colonnade.manifests.arrays.entry_segment import EntrySegmentBody
 from colonnade.manifests.checkpoint.anchor_list import AnchorListBody
+from colonnade.manifests.checkpoint.epoch_names import EpochNamesBody
 from colonnade.manifests.checkpoint.paged_map import Page
 from colonnade.manifests.checkpoint.root import Hint, Root, TableRecord
 from colonnade.manifests.checkpoint.segment_names import SegmentNamesBody
@@ -25,7 +26,7 @@ PATH = Path(__file__).parents[2] / "docs" / "spec" / "schema.json"
 
 SEALED: tuple[type[Model], ...] = (
     *(Epoch, FreedBlock, Hint, Root, EntrySegmentBody, AnchorListBody, Page, SegmentNamesBody),
-    Footer,
+    *(EpochNamesBody, Footer),
 )
 """Every kind of sealed object. The body of each is of exactly one kind."""
 

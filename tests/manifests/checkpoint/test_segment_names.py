@@ -19,7 +19,6 @@ from colonnade.manifests.checkpoint.segment_names import (
     write_names,
 )
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import seal, unseal
@@ -69,23 +68,6 @@ def test_names_are_read_as_they_were_written(seed: int) -> None:
     assert decode_names(encode_names(names), "a file") == names
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_names_that_were_cut_or_flipped_are_not_known(seed: int) -> None:
-    order, store = random.Random(seed), MemoryStore()
-    database(store)
-    names = some_names(order)
-    write_names(store, names)
-    data = bytearray(store.get(SEGMENT_NAMES))
-    assert read_names(store) == names
-    at = order.randrange(1, len(data))
-    if seed % 2:
-        data[at] ^= 1 << order.randrange(8)
-    else:
-        del data[at:]
-    store.put(SEGMENT_NAMES, bytes(data), sync=True)
-    assert read_names(store) == NOTHING_KNOWN
-
-
 def _stated(field: str, number: int) -> bytes:
     return b'"%b":{"type":"const","base":"%d"' % (field.encode(), number)
 
@@ -111,25 +93,6 @@ def test_names_of_another_version_or_with_wrong_counts_are_not_known(
     assert old in body
     store.put(SEGMENT_NAMES, seal(body.replace(old, new)), sync=True)
     assert read_names(store) == NOTHING_KNOWN
-
-
-def test_without_segments_there_is_no_file_and_none_without_a_log() -> None:
-    store = MemoryStore()
-    with pytest.raises(NotFoundError):
-        write_names(store, ONE_SEGMENT)
-    database(store)
-    write_names(store, ONE_SEGMENT)
-    write_names(store, NOTHING_KNOWN)
-    assert SEGMENT_NAMES not in {info.name for info in store.list("")}
-
-
-def test_names_that_would_be_too_many_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = MemoryStore()
-    database(store)
-    write_names(store, ONE_SEGMENT)
-    monkeypatch.setattr("colonnade.manifests.checkpoint.segment_names.SIZE_LIMIT", 100)
-    write_names(store, ONE_SEGMENT)
-    assert SEGMENT_NAMES not in {info.name for info in store.list("")}
 
 
 def some_change(world: World, order: random.Random, others: list[Any]) -> list[Operation]:

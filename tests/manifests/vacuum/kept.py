@@ -30,8 +30,8 @@ def tagged(epochs: int, tags: int, limits: Limits | None = None) -> World:
     return world
 
 
-def reads(world: World) -> Counter[str]:
+def reads(world: World, hours: float = 0) -> Counter[str]:
     """How often a vacuum reads each object."""
     store = FaultyStore(world.store)
-    world.vacuum(store=store)
+    world.vacuum(hours, store=store)
     return Counter(call.name for call in store.trace if call.operation.startswith("get"))

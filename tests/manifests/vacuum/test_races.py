@@ -208,20 +208,24 @@ FAULTS = [
     Fault.LATE,
 ]
 STRIDE = 11
+REMEMBERING = Limits(remembered_epochs=1)
 
 
 def _end_at(call: int, fault: Fault) -> bool:
     """Break a run at a call, and check the remaining state; False if the run has no such call."""
-    world = busy()
+    world = busy(limits=REMEMBERING)
+    world.vacuum(epochs=8)
     world.commit(Tag(name="t", epoch=3))
     world.overwrite()
     store = FaultyStore(world.store, {call: fault}, late_by=7)
     with suppress(Stopped, StoreError, ConflictError):
-        world.vacuum(store=store)
+        world.vacuum(store=store, epochs=3)
     world.check()
     world.check_hint()
     world.append()
     store.land()
+    assert world.keeps(3)
+    world.vacuum(epochs=3)
     assert world.keeps(3)
     world.vacuum()
     world.check_hint()
@@ -291,7 +295,7 @@ def test_epochs_that_row_numbers_are_carried_through_are_kept_as_long_as_their_b
 
 def _steps(seed: int, count: int) -> None:
     dice = np.random.default_rng(seed)
-    world = World(int(dice.integers(1, 6)))
+    world = World(int(dice.integers(1, 6)), limits=REMEMBERING)
     begun: list[tuple[RowSetEntry, Snapshot]] = []
     for step in range(count):
         what = dice.choice(["append", "overwrite", "begin", "finish", "vacuum", "tag", "race"])

@@ -12,6 +12,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.object_names import (
     CHECKPOINTS,
+    EPOCH_NAMES,
     SEGMENT_NAMES,
     checkpoint_name,
 )
@@ -95,10 +96,11 @@ def test_a_run_without_anything_to_do_leaves_no_epoch() -> None:
     assert world.log.reader.read_head().epoch == first.epoch
 
 
+@pytest.mark.parametrize("names", [SEGMENT_NAMES, EPOCH_NAMES])
 def test_a_run_whose_names_cannot_be_stored_has_not_failed(
-    monkeypatch: pytest.MonkeyPatch,
+    names: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = World(limits=Limits(listed_anchors=1))
+    world = World(limits=Limits(listed_anchors=1, remembered_epochs=1))
     for _ in range(6):
         world.overwrite()
     for epoch in (3, 5):
@@ -107,13 +109,13 @@ def test_a_run_whose_names_cannot_be_stored_has_not_failed(
     put, refused = world.store.put, []
 
     def refuse(name: str, data: Data, *, sync: bool) -> None:
-        if name == SEGMENT_NAMES:
+        if name == names:
             refused.append(name)
             raise StoreError("The store is busy.", retryable=True)
         put(name, data, sync=sync)
 
     monkeypatch.setattr(world.store, "put", refuse)
-    assert world.vacuum().kept_epochs == (3, 5)
+    assert world.vacuum(epochs=2).kept_epochs == (3, 5)
     assert refused
     assert world.keeps(3)
 

@@ -30,10 +30,10 @@ from tests.simulation.bugs.bug import Bug, overlooks
 _commit_change = Log.commit_change
 
 
-def _of_head_only(log: Log, head: Snapshot, floor: int, *_: object) -> set[str]:
+def _of_head_only(log: Log, head: Snapshot, floor: int, *_: object) -> tuple[set[str], None]:
     state = log.reader.read_from_log(head.epoch)
     anchors = {anchor.root for anchor in read_live_anchors(log.store, head)}
-    return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor)
+    return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor), None
 
 
 def _carried_out_first(log: Log, found: Any) -> Any:
