@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -25,6 +26,8 @@ from benchmarks.peers.peers import small
 
 PARTS = "batches", "backlog", "merges"
 BATCHES, APPENDS = 200, 1_000
+TURN = 20
+"""How many small batches an engine has at a time, before the others have their turn."""
 MERGES, KEYED_ROWS, MERGED_ROWS = 10, 150_000, 3_000
 WARM_UPS = 10
 FROM_FIRST = {"startingVersion": "0"}
@@ -76,17 +79,35 @@ class Streams(Changes):
             self._copy(engine, "first", WARM_UPS, FROM_FIRST)
 
     def _small_batches(self, batches: int, runs: int) -> Iterator[Figure]:
-        """Time a stream with a batch for each append, and a batch without Spark's checkpoint."""
-        self._appends("few", batches)
-        own: list[list[float]] = [[] for _ in self.engines]
+        """Time the batches of streams that run again after each `TURN` appends, with one for each.
 
-        def copy(engine: Engine, kept: list[float]) -> None:
-            kept.append(own_ms(self._copy(engine, "few", batches, ONE_EACH)))
-
-        works = [partial(copy, *each) for each in zip(self.engines, own, strict=True)]
-        times = in_turn(works, runs, warm_ups=0, before=os.sync)
-        each = [[1e3 * time / batches for time in every] for every in times]
-        yield self._better(f"one of {batches:,} small batches", "ms", 1 / 1.5, each)
+        Also time them without Spark's checkpoint. A stream goes on where it ended.
+        """
+        self._create("few", small(self.spark, 0).where("false"))
+        self._create("copy", small(self.spark, 0).where("false"))
+        streams = [
+            partial(self._run_stream, engine, "few", ONE_EACH,
+                    partial(append_to, engine, "copy"), next(self._checkpoints))
+            for engine in self.engines
+        ]  # fmt: skip
+        each, own = ([list[float]() for _ in self.engines] for _ in range(2))
+        turns = [*range(0, runs * batches, TURN)]
+        for start in turns:
+            for number in range(start, start + TURN):
+                for engine in self.engines:
+                    engine.append("few", small(self.spark, 10 * number))
+            os.sync()
+            sides = [*zip(streams, each, own, strict=True)]
+            for stream, whole, part in sides if start // TURN % 2 else reversed(sides):
+                progress = [batch for batch in stream().recentProgress if batch["numInputRows"]]
+                if len(progress) != TURN:
+                    raise AssertionError(f"{len(progress)} batches had rows, and not {TURN}")
+                whole.append(statistics.median(batch_ms(batch) for batch in progress))
+                part.append(statistics.median(own_ms(batch) for batch in progress))
+        for engine in self.engines:
+            self._check_copy(engine, TURN * len(turns))
+        total = f"one of {TURN * len(turns):,} small batches"
+        yield self._better(total, "ms", 1 / 1.5, each)
         yield self._better("its part without Spark's checkpoint", "ms", None, own)
 
     def _backlog(self, appends: int, runs: int) -> Figure:
@@ -148,18 +169,19 @@ class Streams(Changes):
                 engine.append(table, small(self.spark, 10 * turn))
         self._check(table)
 
-    def _copy(
-        self, engine: Engine, table: str, appends: int, options: Mapping[str, str]
-    ) -> StreamingQuery:
-        """Copy a table to a new one, by a new stream. Return the stream, which has ended."""
+    def _copy(self, engine: Engine, table: str, appends: int, options: Mapping[str, str]) -> None:
+        """Copy a table to a new one, by a new stream."""
         engine.create("copy", small(self.spark, 0).where("false"))
         write = partial(append_to, engine, "copy")
-        query = self._run_stream(engine, table, options, write, next(self._checkpoints))
+        self._run_stream(engine, table, options, write, next(self._checkpoints))
+        self._check_copy(engine, appends)
+
+    def _check_copy(self, engine: Engine, appends: int) -> None:
+        """Require that a copy has the rows of so many appends."""
         rows = 10 * appends
         [found] = engine.read("copy").selectExpr("count(id)", "sum(id)", "sum(amount)").collect()
         if tuple(found) != (rows, (ids := rows * (rows - 1) // 2), ids / 2):
             raise AssertionError(f"The stream of {engine.name} has copied {found}, of {rows} rows")
-        return query
 
     def _run_stream(
         self,
@@ -199,11 +221,15 @@ class Streams(Changes):
         return Figure(measure, unit, ours, medians[best], ratio, target, beside=beside)
 
 
-def own_ms(query: StreamingQuery) -> float:
-    """Return the median time of the newest batches without Spark's writes to the checkpoint."""
-    batches = [each["durationMs"] for each in query.recentProgress if each["numInputRows"]]
-    own = (each["triggerExecution"] - each["walCommit"] - each["commitOffsets"] for each in batches)
-    return float(statistics.median(own))
+def batch_ms(progress: Mapping[str, Any]) -> float:
+    """Return the time of a batch."""
+    return float(progress["durationMs"]["triggerExecution"])
+
+
+def own_ms(progress: Mapping[str, Any]) -> float:
+    """Return the time of a batch without Spark's writes to the checkpoint."""
+    parts = progress["durationMs"]
+    return batch_ms(progress) - float(parts["walCommit"] + parts["commitOffsets"])
 
 
 def append_to(engine: Engine, table: str, writer: DataStreamWriter) -> StreamingQuery:
