@@ -36,7 +36,8 @@ def query(
     in DuckDB, upper and lower case of names is the same.
 
     Raises ImportError if DuckDB is not installed, and InvalidInputError with the sentence of DuckDB
-    for a query that it refuses, or that returns no rows.
+    for a query that it refuses. A query that returns no rows, such as COPY, or that has a parameter
+    without a value, is refused before it runs.
     """
     if not isinstance(text, str):
         raise InvalidInputError(f"A query is SQL text, not {text!r:.100}.")
@@ -50,6 +51,7 @@ def query(
     # Otherwise DuckDB would take an unknown name for a variable of Python.
     connection.execute("SET python_enable_replacements = false")
     try:
+        _check_statements(connection.extract_statements(text), parameters)
         for name in names:
             # DuckDB lists the tables of a query only after it has bound their columns.
             if name.replace('"', '""').casefold() in text.casefold():
@@ -58,9 +60,19 @@ def query(
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
         raise InvalidInputError(f"DuckDB refuses the query: {reason}") from error
-    if relation is None:
-        raise InvalidInputError("The query returns no rows; give a SELECT.")
     return _kept(relation, connection)
+
+
+def _check_statements(statements: Sequence[Any], parameters: Parameters | None) -> None:
+    """Refuse a query whose last statement does more than return rows, or lacks a value."""
+    results = [each.name for each in statements[-1].expected_result_type] if statements else []
+    if results != ["QUERY_RESULT"]:
+        raise InvalidInputError("The query returns no rows; give a SELECT.")
+    names = parameters if isinstance(parameters, Mapping) else range(1, len(parameters or ()) + 1)
+    given = {str(each).casefold() for each in names}
+    for name in sorted(statements[-1].named_parameters):
+        if name.casefold() not in given:
+            raise InvalidInputError(f"Parameter {name!r} of the query has no value; give it one.")
 
 
 def _kept(relation: Any, connection: Any) -> Any:

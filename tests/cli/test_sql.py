@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import colonnade
+from colonnade.cli.exit_codes import ExitCode
 from tests.cli.runner import Run, run_command
 
 
@@ -61,6 +64,51 @@ def test_columns_of_one_name_keep_their_values(run: Run, shop: Path, form: str |
         names, values, *_ = told.out.replace('"', "").replace(",", " ").splitlines()
         assert names.split() == ["a", "a_1", "a_1_1", "a_2"]
         assert values.split() == ["1", "2", "3", "4"]
+
+
+NESTED = (
+    "SELECT 1 AS n, {'a': 'x', 'd': DATE '2026-01-31'} AS \"s,t\", [1.50, NULL] AS l,"
+    " '\\x00\\xFF'::BLOB AS b, INTERVAL '1 month' AS i, TIMETZ '01:02:03+05' AS z, ''::BLOB AS e"
+)
+
+
+def test_what_has_no_form_in_a_cell_is_text_as_duckdb_writes_it(run: Run, shop: Path) -> None:
+    texts = ["{'a': x, 'd': 2026-01-31}", "[1.50, NULL]", "\\x00\\xFF", "1 month", "01:02:03+05"]
+    rows = list(csv.reader(run("sql", shop, NESTED, "--csv").out.splitlines()))
+    assert rows == [["n", "s,t", "l", "b", "i", "z", "e"], ["1", *texts, ""]]
+    assert all(each in run("sql", shop, NESTED).out for each in texts)
+    assert run("sql", shop, NESTED, "--json").json == [
+        {
+            "n": 1,
+            "s,t": {"a": "x", "d": "2026-01-31"},
+            "l": ["1.50", None],
+            "b": "AP8=",
+            "i": "1 month",
+            "z": "01:02:03+05",
+            "e": "",
+        }
+    ]
+
+
+@pytest.mark.slow
+def test_a_reader_of_a_pipe_may_leave_early(shop: Path) -> None:
+    """`head` does, for example."""
+    words = [sys.executable, "-m", "colonnade", "sql", str(shop), "FROM range(100000)", "--csv"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.readline()
+        command.stdout.close()
+        assert command.stderr.read() == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_a_full_disk_is_no_fault_of_the_query(shop: Path) -> None:
+    words = [sys.executable, "-m", "colonnade", "sql", str(shop), "FROM range(100000)", "--csv"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == ExitCode.STORE
+    assert b"No space left" in done.stderr
 
 
 def test_a_query_in_another_encoding_and_a_repeated_parameter_are_refused(

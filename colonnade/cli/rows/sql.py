@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +26,12 @@ from colonnade.cli.rows.export_files import write_rows
 from colonnade.cli.rows.python_rows import python_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.tableformat.engines.libraries import library
+
+_NOT_IN_ARROW = frozenset({"bit", "interval", "time with time zone", "uhugeint"})
+"""Types of DuckDB whose values Arrow or Python would show otherwise, or lose."""
+
+_NOT_IN_CELLS = _NOT_IN_ARROW | {"array", "blob", "list", "map", "struct", "union"}
+"""Types that have no form of their own in a printed table and in CSV."""
 
 
 def sql(
@@ -67,12 +74,15 @@ def sql(
         raise MissingError(str(error)) from error
     try:
         chosen = relation if json or csv else relation.limit(limit + 1)
+        chosen = _with_texts(chosen, _NOT_IN_ARROW if json else _NOT_IN_CELLS)
         rows = _with_names_once(pa.RecordBatchReader.from_stream(chosen))
         if csv:
             write_rows(sys.stdout.buffer, "csv", rows.schema, rows)
             return
         found = [row for batch in rows for row in python_rows(batch)]
     except (library("duckdb", "sql").Error, pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # The output failed, and not the query: Arrow's own errors have no number.
         reason = str(error).partition("\n")[0]
         raise InvalidInputError(f"The query failed: {reason}") from error
     names = rows.schema.names
@@ -93,6 +103,24 @@ def _text_of(query: str | None, file: Path | None) -> str:
         raise NotFoundError(f"There is no file {file} to read a query from.") from error
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"The query in {file} is not UTF-8: {error.reason}.") from error
+
+
+def _with_texts(relation: Any, kinds: Collection[str]) -> Any:
+    """Return a relation of DuckDB whose columns of some types are text, as DuckDB writes it."""
+    if not any(each.id in kinds for each in relation.types):
+        return relation
+    columns = [
+        f"#{number} AS {_quoted(name)}"
+        if kind.id not in kinds
+        else f"CAST(#{number} AS VARCHAR) AS {_quoted(name)}"
+        for number, (name, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1)
+    ]
+    return relation.project(", ".join(columns))
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _with_names_once(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:

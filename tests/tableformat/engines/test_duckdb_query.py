@@ -72,8 +72,10 @@ def test_only_the_tables_that_a_query_names_are_opened(
         ("SELEC 1", "DuckDB refuses the query: Parser Error"),
         ("SELECT x FROM orders", 'DuckDB refuses the query: Binder Error.*"x" not found'),
         ("SELECT 1 FROM nothing", "DuckDB refuses the query: Catalog Error.*nothing"),
-        ("SELECT ?", "DuckDB refuses the query: .*parameter"),
+        ("SELECT ?", "Parameter '1' of the query has no value"),
+        ("SELECT $Name", "Parameter 'Name' of the query has no value"),
         ("CREATE TABLE t (a INT)", "The query returns no rows; give a SELECT."),
+        ("-- nothing", "The query returns no rows; give a SELECT."),
     ],
 )
 def test_a_wrong_query_is_refused_in_one_sentence(
@@ -82,6 +84,17 @@ def test_a_wrong_query_is_refused_in_one_sentence(
     with pytest.raises(InvalidInputError, match=problem) as found:
         shop.sql(query)
     assert "\n" not in found.value.message
+
+
+def test_a_query_that_is_refused_for_returning_no_rows_has_written_none(
+    shop: colonnade.ArrowDatabase, tmp_path: Path
+) -> None:
+    for query in ("COPY buyers TO '{}'", "SELECT 1; COPY buyers TO '{}'"):
+        with pytest.raises(InvalidInputError, match="returns no rows"):
+            shop.sql(query.format(tmp_path / "buyers.csv"))
+    assert not (tmp_path / "buyers.csv").exists()
+    pivot = "PIVOT (SELECT buyer, name FROM buyers) ON name USING sum(buyer)"
+    assert shop.sql(pivot).fetchall() == [(10, 20)]
 
 
 @pytest.mark.parametrize("query", [None, 5, b"SELECT 1"])
