@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NoReturn
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.public import public
@@ -85,6 +86,16 @@ class ColumnBuilder:
 
     def __bool__(self) -> bool:
         refuse_truth_value()
+
+    def _compute(self, _: object = None) -> NoReturn:
+        raise InvalidInputError(
+            f"col({str(self._column)!r}) is compared, and computes nothing; write a computed value"
+            f" as SQL text, such as '{self._column} + 1'."
+        )
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = _compute
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _compute
+    __neg__ = __abs__ = _compute
 
     __hash__ = None  # type: ignore[assignment]
 

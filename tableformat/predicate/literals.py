@@ -154,6 +154,8 @@ def _python_value(scalar: Any) -> object:
 
 
 def _temporal_literal(value: object) -> Literal:
+    if isinstance(value, dt.datetime) and value != value:
+        raise InvalidInputError("NaT of pandas is no time; use None for NULL.")
     if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
         raise InvalidInputError(f"The time {value} is finer than microseconds; round it first.")
     match value:

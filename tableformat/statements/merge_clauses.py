@@ -40,6 +40,8 @@ from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.default_values import default_values
 from colonnade.tableformat.write.identity import open_schema
 
+_EXPRESSIONS = (Column, Call, Predicate)
+
 Group = Literal["matched", "not matched", "not matched by source"]
 Action = Literal["update", "delete", "insert"]
 
@@ -107,6 +109,7 @@ class Sides:
 
     def _bind(self, clause: MergeClause, schema: TableSchema) -> BoundClause:
         condition = None if clause.condition is None else parse_predicate(clause.condition)
+        self._check_sides(condition, clause, schema)
         bound = None if condition is None else bind(condition, schema)
         reads = self._reads(condition)
         if clause.action == "delete":
@@ -118,6 +121,8 @@ class Sides:
             name: stated_value(value, assigned_field(name, self.target))
             for name, value in given.items()
         }
+        for value in stated.values():
+            self._check_sides(value, clause, schema)
         values = assigned_values(stated, self.target, schema)
         kept = (f.id for f in self.target.fields if f.id not in values and f.generated is None)
         reads = reads.union(kept, *map(self._reads, stated.values()))
@@ -127,12 +132,31 @@ class Sides:
         """Return the ids of the table's columns that an expression names; a function reads all."""
         if callable(value):
             return frozenset(each.id for each in self.target.fields)
-        if not isinstance(value, Column | Call | Predicate):
+        if not isinstance(value, _EXPRESSIONS):
             return frozenset()
         own = [c for c in columns_of(value) if c.path[0].casefold() == self.names[0].casefold()]
         if any(len(each.path) == 1 for each in own):
             return frozenset(each.id for each in self.target.fields)
         return frozenset(self.target.field(each.path[1]).id for each in own)
+
+    def _check_sides(self, value: object, clause: MergeClause, schema: TableSchema) -> None:
+        """Refuse an expression with a column of neither side, or of one that its group lacks."""
+        if not isinstance(value, _EXPRESSIONS) or _is_default(value):
+            return
+        sides = {each.casefold() for each in schema.names}
+        for column in columns_of(value):
+            first = column.path[0].casefold()
+            if first in sides:
+                continue
+            if first in {each.casefold() for each in self.names}:
+                raise InvalidInputError(
+                    f"Column {str(column)!r} has no value in {clause}; use columns of"
+                    f" {schema.names[0]!r} alone."
+                )
+            names = " or ".join(str(Column((each, *column.path))) for each in schema.names)
+            raise InvalidInputError(
+                f"Column {str(column)!r} in {clause} may be one of either side; write {names}."
+            )
 
     def _all(self) -> dict[str, Any]:
         """Return what sets each column to that of the source with its name."""
@@ -155,6 +179,10 @@ def check_aliases(names: tuple[str, str]) -> None:
             "target_alias and source_alias must be two names that differ by more than case, not"
             f" {names[0]!r} and {names[1]!r}."
         )
+
+
+def _is_default(value: object) -> bool:
+    return isinstance(value, Column) and [each.upper() for each in value.path] == ["DEFAULT"]
 
 
 def _bare(column: SchemaField) -> SchemaField:
@@ -222,7 +250,7 @@ class Merge:
     takes.
     """
 
-    _run: Callable[[tuple[MergeClause, ...]], RowCounts]
+    _run: Callable[[tuple[MergeClause, ...]], RowCounts] = field(repr=False)
     _clauses: tuple[MergeClause, ...] = field(default=())
 
     def when_matched_update(self, set: Mapping[str, Any], condition: Where | None = None) -> Merge:

@@ -31,7 +31,13 @@ class Parameters:
                 " the values of each ?, or a dict of those of :name."
             )
         self._used.add(name)
-        return make_literal(self._values[name])
+        value = self._values[name]
+        if isinstance(value, list | tuple | set | frozenset):
+            raise InvalidInputError(
+                f"Parameter {_shown(name)} of {self._text!r} is a list; give each of its values a"
+                " parameter of its own, such as IN (?, ?)."
+            )
+        return make_literal(value)
 
     def require_used(self) -> None:
         """Raise InvalidInputError for a value that no parameter of the text names."""

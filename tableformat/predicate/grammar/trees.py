@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -29,6 +30,9 @@ class _Parser(type(_DIALECT.parser())):  # type: ignore[misc]
 
 
 _TEXTS = (TokenType.STRING, TokenType.RAW_STRING)
+_NUMBERED = re.compile(r":\?\d+")
+"""The name that a parameter without one has in a tree."""
+
 _SUPPORTED = (
     "columns and literals, fields of structs, elements of lists, + - * / % div, comparisons, IN,"
     " BETWEEN, LIKE, IS NULL, IS DISTINCT FROM, AND, OR, NOT, CASE, CAST, and the functions of"
@@ -185,9 +189,8 @@ def _explain(error: ParseError) -> str:
 
 
 def unsupported(node: exp.Expr) -> InvalidInputError:
-    return InvalidInputError(
-        f"A predicate cannot contain {node.sql('spark')!r}; it may hold {_SUPPORTED}."
-    )
+    text = _NUMBERED.sub("?", node.sql("spark"))
+    return InvalidInputError(f"A predicate cannot contain {text!r}; it may hold {_SUPPORTED}.")
 
 
 def only(node: exp.Expr, *known: str) -> None:

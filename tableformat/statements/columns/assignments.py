@@ -8,7 +8,7 @@ Grammar: docs/expressions.md
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -214,9 +214,20 @@ def _has(schema: TableSchema, name: str) -> bool:
 def _computed(value: Column | Predicate | Call, field: SchemaField, schema: TableSchema) -> Value:
     try:
         bound = bind_value(value, schema)
-        return assignable(bound, field) if isinstance(value, Call) else bound
+        found = assignable(bound, field) if isinstance(value, Call) else bound
     except InvalidInputError as error:
         raise _not_set(field, error) from error
+
+    def compute(batch: pa.RecordBatch) -> pa.Array:
+        try:
+            return found.compute(batch)
+        except InvalidInputError as error:
+            raise InvalidInputError(
+                f"Column {field.name!r} cannot be computed: {error.message.rstrip('.')}; no row was"
+                " written."
+            ) from error
+
+    return replace(found, compute=compute) if found.may_fail else found
 
 
 def _not_set(field: SchemaField, error: InvalidInputError) -> InvalidInputError:

@@ -26,6 +26,16 @@ def test_python_keywords_on_predicates_are_refused(combine: Any) -> None:
         combine()
 
 
+@pytest.mark.parametrize(
+    "compute",
+    [lambda a: a + 1, lambda a: 1 + a, lambda a: 2 * a, lambda a: a / a, lambda a: a % 2,
+     lambda a: -a, abs, lambda a: a - 1 > 3],
+)  # fmt: skip
+def test_a_column_that_is_to_compute_says_how_that_is_written(compute: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"as SQL text, such as 'a\.b \+ 1'"):
+        compute(col("a.b"))
+
+
 def test_comparing_with_none_is_refused_because_it_never_matches() -> None:
     with pytest.raises(InvalidInputError, match="is_null"):
         _ = col("a") == None  # noqa: E711

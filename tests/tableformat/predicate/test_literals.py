@@ -6,6 +6,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -88,3 +89,8 @@ def test_a_literal_is_read_with_its_type(text: str, kind: str, value: object) ->
 def test_a_scalar_of_arrow_that_python_cannot_hold_is_refused(scalar: Any) -> None:
     with pytest.raises(InvalidInputError, match="is one that Python cannot hold"):
         make_literal(scalar)
+
+
+def test_a_missing_time_of_pandas_is_said_to_be_none() -> None:
+    with pytest.raises(InvalidInputError, match="NaT of pandas is no time; use None for NULL"):
+        make_literal(pd.NaT)

@@ -45,12 +45,18 @@ def test_a_row_is_taken_by_the_first_clause_whose_condition_is_true() -> None:
 @pytest.mark.parametrize(
     ("clause", "reason"),
     [
-        (MergeClause("not matched", "insert", "target.v > 0"), "'target' does not exist"),
+        (MergeClause("not matched", "insert", "target.v > 0"), "'target.v' has no value in WHEN"),
         (MergeClause("matched", "update", None, {}), "sets no column"),
         (MergeClause("matched", "update", None, {"w": "1"}), "'w' does not exist"),
         (MergeClause("matched", "update", None, {"v": "1", "V": "2"}), "set more than once"),
         (MergeClause("matched", "update", None, {"v": "source.w"}), "'w' does not exist"),
-        (MergeClause("matched", "update", None, {"v": "v + 1"}), "'v' does not exist"),
+        (MergeClause("matched", "update", None, {"v": "v + 1"}), "write target.v or source.v"),
+        (MergeClause("matched", "delete", "ID = 1"), "write target.ID or source.ID"),
+        (MergeClause("not matched", "insert", None, {"v": "v"}), "write source.v"),
+        (
+            MergeClause("not matched by source", "delete", "source.v = 1"),
+            "'source.v' has no value in WHEN NOT MATCHED BY SOURCE .*; use columns of 'target'",
+        ),
     ],
 )
 def test_a_clause_that_names_what_there_is_not_is_refused(clause: MergeClause, reason: str) -> None:

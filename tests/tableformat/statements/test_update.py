@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 
-from colonnade import col
+import pytest
+
+from colonnade import InvalidInputError, col
 from tests.tableformat.statements.tables import filled, found, row
 
 
@@ -25,3 +27,21 @@ def test_update_sees_each_row_as_it_was() -> None:
     ]
     assert table.update({"flag": None}).rows_updated == 20
     assert table.scan(where="flag IS NULL").to_arrow().num_rows == 20
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("id div (id - 4)", "divided by zero"),
+        ("int('x')", "'x'"),
+        ("id * 9223372036854775807L", "fit"),
+    ],
+)
+def test_a_value_that_cannot_be_computed_names_its_column_and_changes_nothing(
+    value: str, reason: str
+) -> None:
+    table = filled()
+    before = table.epoch
+    with pytest.raises(InvalidInputError, match=f"^Column 'id' .*{reason}"):
+        table.update({"text": "'new'", "id": value})
+    assert table.refresh().epoch == before
