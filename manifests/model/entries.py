@@ -8,21 +8,37 @@ Spec: docs/spec/operations.md
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from colonnade.manifests import ids
 from colonnade.manifests.model.partition_transforms import TRANSFORMS
 from colonnade.manifests.model.schema import Model
 
-Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
-Crc32c = Annotated[int, Field(ge=0, le=2**32 - 1)]
-RowCount = Annotated[int, Field(ge=1, le=2**32 - 1)]
-RowSetNumber = Annotated[int, Field(ge=0, le=2**32 - 1)]
-ColumnNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
-TableIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TABLE_ID.pattern}$")]
-ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.pattern}$")]
+
+class Limited:
+    """The limits of a plain value of one of pydantic's types, by the names that pydantic has.
+
+    `Field` and `StringConstraints` mean the same. It takes pydantic three times as long to prepare
+    them, and each program that opens a database prepares hundreds of fields.
+    """
+
+    def __init__(self, type: str, **limits: int | str) -> None:
+        self._schema = {"type": type, **limits}
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> dict[str, Any]:
+        """Return the limits in pydantic's form, which it may add to."""
+        return {**self._schema}
+
+
+Count = Annotated[int, Limited("int", ge=0, le=2**53 - 1)]
+Crc32c = Annotated[int, Limited("int", ge=0, le=2**32 - 1)]
+RowCount = Annotated[int, Limited("int", ge=1, le=2**32 - 1)]
+RowSetNumber = Annotated[int, Limited("int", ge=0, le=2**32 - 1)]
+ColumnNumber = Annotated[int, Limited("int", ge=1, le=2**31 - 1)]
+TableIdText = Annotated[str, Limited("str", pattern=f"^{ids.TABLE_ID.pattern}$")]
+ObjectIdText = Annotated[str, Limited("str", pattern=f"^{ids.OBJECT_ID.pattern}$")]
 
 
 class ColumnStatistics(Model):

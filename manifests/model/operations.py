@@ -20,6 +20,7 @@ from colonnade.manifests.model.entries import (
     Count,
     DeletionVectorEntry,
     EntrySegment,
+    Limited,
     ObjectIdText,
     OriginEntry,
     PartitionField,
@@ -33,7 +34,7 @@ from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.range_tombstones import Regions
 from colonnade.manifests.model.schema import Model, TableSchema
 
-TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+TableName = Annotated[str, Limited("str", min_length=1, max_length=255)]
 SlotCount = Annotated[int, Field(ge=1, le=2**32)]
 RowKind = Literal["delete", "update", "merge"]
 """The statement that removed rows. After an update or merge, the rows are in another RowSet."""
