@@ -3,12 +3,14 @@
 They ask a dataset for columns and hand it a filter. DuckDB drops a filter that it has handed over,
 so it is applied exactly here: see `predicate/foreign/arrow.py` for what it means.
 
-The classes of pyarrow keep a dataset of C++, which these have not: each public method and property
-of pyarrow is here, because Python would crash in one that is not.
+The classes of pyarrow keep objects of C++. A dataset has one that raises an error when it is read,
+because code of C++ cannot call Python back for other rows. A fragment and a scanner have none, so
+they have the methods of pyarrow's and not its classes, with which Python would crash in C++.
 """
 
 from __future__ import annotations
 
+import io
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -62,7 +64,7 @@ class _Reads:
         return pc.scalar(True)
 
 
-class ScanDataset(_Reads, pads.Dataset):  # type: ignore[misc]  # pyarrow has no types
+class ScanDataset(_Reads, pads.UnionDataset):  # type: ignore[misc]  # pyarrow has no types
     """A scan as a `pyarrow.dataset.Dataset`: `ArrowTable.dataset` and `Scan.dataset` make it.
 
     Every read returns rows of one epoch. A filter is a `pyarrow.compute.Expression`. It has the
@@ -71,12 +73,13 @@ class ScanDataset(_Reads, pads.Dataset):  # type: ignore[misc]  # pyarrow has no
     all others on the rows. Batches are decoded in as many threads as `pyarrow.cpu_count()` says,
     and one thread without `use_threads`.
 
-    Arrow's own C++ code cannot read it. `pyarrow.dataset.write_dataset` writes it, and a union of
-    datasets does not take it.
+    Arrow's own C++ code cannot read it, and raises InvalidInputError: `Table.join` of a dataset,
+    `Scanner.from_dataset` and a union of datasets do. `pyarrow.dataset.write_dataset` writes it.
     """
 
     def __init__(self, scan: EngineScan, expression: Any | None = None) -> None:
         """`expression` (None: all rows) chooses rows of the scan."""
+        super().__init__(scan.schema, [_unreadable(scan.schema)])
         self._scan = scan
         self._expression = expression
 
@@ -84,6 +87,11 @@ class ScanDataset(_Reads, pads.Dataset):  # type: ignore[misc]  # pyarrow has no
     def schema(self) -> pa.Schema:
         """The columns of the dataset."""
         return self._scan.schema
+
+    @property
+    def children(self) -> list[Any]:
+        """The datasets that this one is made of: none."""
+        return []
 
     def scanner(
         self,
@@ -152,7 +160,7 @@ class ScanDataset(_Reads, pads.Dataset):  # type: ignore[misc]  # pyarrow has no
         return pads.InMemoryDataset(self.to_table())
 
 
-class ScanFragment(_Reads, pads.Fragment):  # type: ignore[misc]  # pyarrow has no types
+class ScanFragment(_Reads):
     """The part of a dataset that lies in one RowSet."""
 
     def __init__(self, scan: EngineScan, expression: Any | None) -> None:
@@ -180,7 +188,7 @@ class ScanFragment(_Reads, pads.Fragment):  # type: ignore[misc]  # pyarrow has 
         return f"{type(self).__name__}({self._dataset!r})"
 
 
-class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no types
+class DatasetScanner:
     """One planned read of a dataset. Each method reads the rows again."""
 
     def __init__(
@@ -219,6 +227,10 @@ class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no type
     def to_reader(self) -> pa.RecordBatchReader:
         """Stream the rows."""
         return pa.RecordBatchReader.from_batches(self.projected_schema, self.to_batches())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Export the rows to any library that supports the Arrow C stream interface."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def to_table(self) -> pa.Table:
         """Read the rows into memory."""
@@ -262,6 +274,31 @@ class DatasetScanner(pads.Scanner):  # type: ignore[misc]  # pyarrow has no type
         Arrow reads up to 1 GiB ahead of what takes its rows.
         """
         return pads.Scanner.from_batches(self.to_reader())
+
+
+def _unreadable(schema: pa.Schema) -> Any:
+    """Return a dataset of C++ that raises InvalidInputError when Arrow reads it."""
+    form = pads.IpcFileFormat()
+    fragment = form.make_fragment(pa.PythonFile(_UnreadableFile(), mode="r"))
+    return pads.FileSystemDataset([fragment], schema, form)
+
+
+class _UnreadableFile(io.RawIOBase):
+    """A file that says why there is nothing in it for Arrow."""
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def _refuse(self, *_: object) -> Any:
+        raise InvalidInputError(
+            "Arrow's own C++ code cannot read a dataset of Colonnade; give it the rows, by to_table"
+            " or scanner().to_reader()."
+        )
+
+    seek = tell = read = _refuse
 
 
 def _count(given: Any, least: int, what: str) -> int:

@@ -20,6 +20,7 @@ import pyarrow.dataset as pads
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import acero
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
@@ -51,9 +52,14 @@ def chosen(rows: pa.Table) -> list[int]:
     return sorted(rows["k"].to_pylist())
 
 
-@pytest.mark.parametrize("kind", [pads.Dataset, pads.Fragment, pads.Scanner])
+@pytest.mark.parametrize("kind", [pads.Dataset, pads.UnionDataset, pads.Fragment, pads.Scanner])
 def test_python_reaches_no_method_that_would_ask_a_dataset_of_cpp(kind: type) -> None:
-    own = {pads.Dataset: ScanDataset, pads.Fragment: ScanFragment, pads.Scanner: DatasetScanner}
+    own = {
+        pads.Dataset: ScanDataset,
+        pads.UnionDataset: ScanDataset,
+        pads.Fragment: ScanFragment,
+        pads.Scanner: DatasetScanner,
+    }
     names = {name for name in dir(kind) if not name.startswith("_")}
     made = {name for name in names if isinstance(inspect.getattr_static(kind, name), staticmethod)}
     there = {
@@ -188,6 +194,38 @@ def test_arrow_sorts_joins_and_writes_a_dataset(data: ScanDataset, tmp_path: Pat
     assert data.join_asof(right, on="n", by="s", tolerance=0).to_table()["v"].to_pylist()[-1] == 99
     pads.write_dataset(data, tmp_path / "out", format="parquet")
     assert pads.dataset(tmp_path / "out").count_rows() == 100
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda data: pads.Scanner.from_dataset(data).to_table(),
+        lambda data: pads.Scanner.from_dataset(data).count_rows(),
+        lambda data: NUMBERS.join(data, "n", right_suffix="_2"),
+        lambda data: pads.UnionDataset(data.schema, [data]).to_table(),
+        lambda data: acero.Declaration("scan", acero.ScanNodeOptions(data)).to_table(),
+    ],
+)
+def test_code_of_cpp_that_reads_a_dataset_is_told_what_to_do(
+    data: ScanDataset, read: Callable[[Any], object]
+) -> None:
+    """It once ended the process."""
+    with pytest.raises(InvalidInputError, match="give it the rows, by to_table or scanner"):
+        read(data)
+
+
+def test_code_of_cpp_refuses_a_fragment_and_takes_the_rows_of_a_scanner(
+    data: ScanDataset, tmp_path: Path
+) -> None:
+    """It once ended the process."""
+    fragment: Any = next(data.get_fragments())
+    with pytest.raises(TypeError):
+        pads.Scanner.from_fragment(fragment, schema=data.schema)
+    scanner: Any = data.scanner()
+    pads.write_dataset(scanner, tmp_path / "out", format="parquet")
+    assert pads.dataset(tmp_path / "out").count_rows() == 100
+    assert duckdb.sql("SELECT count(*) FROM scanner").fetchone() == (100,)
+    assert polars.DataFrame(scanner).height == 100
 
 
 def test_another_schema_is_refused(data: ScanDataset) -> None:
