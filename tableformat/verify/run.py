@@ -169,13 +169,16 @@ def _has_let_go(log: Log, state: Snapshot | None) -> bool:
 
 def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> list[Finding]:
     """Return the findings without RowSets that vacuum could remove during the check."""
-    if not findings or not _has_let_go(log, newest):
-        return findings
-    try:
-        used = read_used_objects(log)
-    except ColonnadeError:
-        return findings
-    return [each for each in findings if _is_of_what_stays(each, used)]
+    for _ in range(_TRIES):
+        if not findings or not _has_let_go(log, newest):
+            break
+        try:
+            newest = log.reader.read_head()
+            used = read_used_objects(log)
+        except ColonnadeError:
+            continue  # Another vacuum may have removed what this has read.
+        return [each for each in findings if _is_of_what_stays(each, used)]
+    return findings
 
 
 def _is_of_what_stays(finding: Finding, used: set[str]) -> bool:

@@ -11,6 +11,9 @@ from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFo
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum import inventory
+from colonnade.manifests.vacuum.inventory import read_used_objects
+from colonnade.manifests.vacuum.retention import kept_below
 from colonnade.tableformat.jobs import JobRunner, Stop
 from colonnade.tableformat.progress import Progress, progress
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -147,3 +150,38 @@ def test_an_object_that_a_vacuum_removes_meanwhile_is_not_called_damaged(
     monkeypatch.setattr(run, step, late)
     assert [each.file for each in verify(Log(store), 3).findings] == damaged
     assert db._snapshot.floor == 10
+
+
+def test_a_vacuum_beside_the_look_at_what_another_one_removed_is_no_damage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The look reads an anchor and epochs that the second vacuum removes."""
+    write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)
+    db = make(MemoryStore())
+    db.vacuum(0, force=True)
+
+    def overwrite() -> None:
+        db.table("b").overwrite(rows(ROWS))
+        db.vacuum(0, force=True)
+
+    real_check, again = run._check_rowsets, list[int]()
+
+    def check(*given: Any) -> Any:
+        overwrite()
+        return real_check(*given)
+
+    def look(log: Log) -> set[str]:
+        monkeypatch.setattr(inventory, "kept_below", kept)
+        return read_used_objects(log)
+
+    def kept(*given: Any) -> Any:
+        monkeypatch.setattr(inventory, "kept_below", kept_below)
+        monkeypatch.setattr(run, "read_used_objects", read_used_objects)
+        overwrite()
+        again.append(db._snapshot.floor)
+        return kept_below(*given)
+
+    monkeypatch.setattr(run, "_check_rowsets", check)
+    monkeypatch.setattr(run, "read_used_objects", look)
+    assert verify(Log(db._log.store), 3).findings == ()
+    assert len(again) == 1
