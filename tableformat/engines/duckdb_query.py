@@ -10,6 +10,9 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.engines.dataset import ScanDataset
 from colonnade.tableformat.engines.libraries import library
 
+_RESULT = "result of the query"
+"""The name of a table that DuckDB makes of a result."""
+
 Parameters = Sequence[Any] | Mapping[str, Any]
 """The values of `?`, or of `$name` by name."""
 
@@ -17,8 +20,14 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 def view_of(connection: Any | None, name: str, data: ScanDataset) -> Any:
     """Register a dataset as a view of a connection (None: a new one), and return its relation.
 
-    Raises ImportError if DuckDB is not installed, and its errors.
+    Raises ImportError if DuckDB is not installed; InvalidInputError for another object than a
+    connection; the errors of DuckDB.
     """
+    if not hasattr(connection, "register") and connection is not None:
+        raise InvalidInputError(
+            f"to_duckdb takes a connection, such as duckdb.connect(), not {connection!r:.100};"
+            " name= is for the name of the view."
+        )
     connection = library("duckdb", "to_duckdb").connect() if connection is None else connection
     connection.register(name, data)
     return _kept(connection.view(name), connection)
@@ -32,8 +41,9 @@ def query(
 ) -> Any:
     """Return the `duckdb.DuckDBPyRelation` of a query over the tables with some names.
 
-    `dataset_of` opens a table, and is called for each whose name occurs in the query. As everywhere
-    in DuckDB, upper and lower case of names is the same.
+    `dataset_of` opens a table, and is called for each whose name occurs in the query. A query that
+    names none of them, such as SHOW TABLES, has all. As everywhere in DuckDB, upper and lower case
+    of names is the same.
 
     Raises ImportError if DuckDB is not installed, and InvalidInputError with the sentence of DuckDB
     for a query that it refuses. A query that returns no rows, such as COPY, or that has a parameter
@@ -51,16 +61,32 @@ def query(
     # Otherwise DuckDB would take an unknown name for a variable of Python.
     connection.execute("SET python_enable_replacements = false")
     try:
-        _check_statements(connection.extract_statements(text), parameters)
-        for name in names:
-            # DuckDB lists the tables of a query only after it has bound their columns.
-            if name.replace('"', '""').casefold() in text.casefold():
-                connection.register(name, dataset_of(name))
-        relation = connection.sql(text, params=parameters)
+        statements = connection.extract_statements(text)
+        _check_statements(statements, parameters)
+        # DuckDB lists the tables of a query only after it has bound their columns.
+        lower = text.casefold()
+        named = [name for name in names if name.replace('"', '""').casefold() in lower]
+        for name in named or names:
+            connection.register(name, dataset_of(name))
+        if parameters:
+            relation = _with_values(connection, statements, parameters)
+        else:
+            relation = connection.sql(text)
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
         raise InvalidInputError(f"DuckDB refuses the query: {reason}") from error
     return _kept(relation, connection)
+
+
+def _with_values(connection: Any, statements: Sequence[Any], parameters: Parameters) -> Any:
+    """Run a query that has parameters. Return its result, which is in memory."""
+    for each in statements[:-1]:
+        connection.execute(each)
+    # `sql` with parameters keeps Python's lock while it waits for its threads, and never ends if
+    # one of these has to give memory of Python back (DuckDB 1.5). `execute` does not keep it.
+    made = f'CREATE TEMP TABLE "{_RESULT}" AS {statements[-1].query}'
+    connection.execute(made, parameters)
+    return connection.table(f'"{_RESULT}"')
 
 
 def _check_statements(statements: Sequence[Any], parameters: Parameters | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,29 @@ def test_a_query_joins_tables_with_parameters(shop: colonnade.ArrowDatabase) -> 
     assert shop.sql("SELECT 1 + 1 AS two").fetchall() == [(2,)]
 
 
+def test_a_query_with_a_limit_of_a_parameter_is_in_order(shop: colonnade.ArrowDatabase) -> None:
+    query = "SET threads = 2; SELECT id AS k, buyer AS k FROM orders ORDER BY id DESC LIMIT ?;"
+    result = shop.sql(query, [2])
+    assert (result.columns, result.fetchall()) == (["k", "k_1"], [(3, 10), (2, 20)])
+
+
+MANY_JOINS = """
+import sys, colonnade
+shop = colonnade.open_database(sys.argv[1])
+for _ in range(150):
+    rows = shop.sql(sys.argv[2], [1]).fetchall()
+    assert rows == [("Ann", 1), ("Bo", 1)], rows
+"""
+
+
+@pytest.mark.slow
+def test_threads_of_duckdb_never_wait_for_a_query_that_waits_for_them(
+    shop: colonnade.ArrowDatabase, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", MANY_JOINS, str(tmp_path / "shop"), JOIN.format("?")]
+    subprocess.run(command, check=True, timeout=250)  # without an end, no signal stops it
+
+
 def test_a_result_stays_at_the_epoch_of_its_query(shop: colonnade.ArrowDatabase) -> None:
     result = shop.sql("SELECT sum(id) FROM orders")
     before = shop.epoch
@@ -64,6 +89,11 @@ def test_only_the_tables_that_a_query_names_are_opened(
     monkeypatch.setattr(colonnade.ArrowTable, "dataset", noted)
     assert shop.sql("SELECT count(*) FROM buyers").fetchone() == (2,)
     assert opened == ["buyers"]
+
+
+@pytest.mark.parametrize("query", ["SHOW TABLES", "FROM duckdb_views() SELECT view_name"])
+def test_a_query_that_names_no_table_lists_all(shop: colonnade.ArrowDatabase, query: str) -> None:
+    assert {("buyers",), ("orders",)} <= {*shop.sql(query).fetchall()}
 
 
 @pytest.mark.parametrize(
@@ -123,3 +153,8 @@ def test_a_table_is_a_view_of_a_connection(shop: colonnade.ArrowDatabase) -> Non
         query = "SELECT count(*) FROM orders JOIN bought USING (id)"
         assert connection.execute(query).fetchone() == (3,)
     assert shop["buyers"].to_duckdb().order("name").fetchall() == [(10, "Ann"), (20, "Bo")]
+
+
+def test_a_table_is_a_view_of_nothing_but_a_connection(shop: colonnade.ArrowDatabase) -> None:
+    with pytest.raises(InvalidInputError, match=r"such as duckdb.connect\(\), not 'o'; name= is"):
+        shop["orders"].to_duckdb("o")
