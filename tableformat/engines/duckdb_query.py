@@ -41,6 +41,8 @@ def query(
 ) -> Any:
     """Return the `duckdb.DuckDBPyRelation` of a query over the tables with some names.
 
+    The relation reads rows when it is used. With parameters, it holds them in memory.
+
     `dataset_of` opens a table, and is called for each whose name occurs in the query. A query that
     names none of them, such as SHOW TABLES, has all. As everywhere in DuckDB, upper and lower case
     of names is the same.
@@ -68,24 +70,24 @@ def query(
         named = [name for name in names if name.replace('"', '""').casefold() in lower]
         for name in named or names:
             connection.register(name, dataset_of(name))
-        if parameters:
-            relation = _with_values(connection, statements, parameters)
-        else:
-            relation = connection.sql(text)
+        is_lazy = statements[-1].type.name == "SELECT" and not parameters
+        relation = connection.sql(text) if is_lazy else _run(connection, statements, parameters)
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
         raise InvalidInputError(f"DuckDB refuses the query: {reason}") from error
     return _kept(relation, connection)
 
 
-def _with_values(connection: Any, statements: Sequence[Any], parameters: Parameters) -> Any:
-    """Run a query that has parameters. Return its result, which is in memory."""
-    for each in statements[:-1]:
+def _run(connection: Any, statements: Sequence[Any], parameters: Parameters | None) -> Any:
+    """Run a query that has parameters or explains another one. Its result is held in memory."""
+    *before, last = statements
+    for each in before:
         connection.execute(each)
-    # `sql` with parameters keeps Python's lock while it waits for its threads, and never ends if
-    # one of these has to give memory of Python back (DuckDB 1.5). `execute` does not keep it.
-    made = f'CREATE TEMP TABLE "{_RESULT}" AS {statements[-1].query}'
-    connection.execute(made, parameters)
+    # `sql` would keep Python's lock while it waits for its threads, and never end if one of these
+    # has to give memory of Python back (DuckDB 1.5). `execute` does not keep it.
+    if last.type.name != "SELECT":
+        return connection.from_arrow(connection.execute(last, parameters).fetch_arrow_table())
+    connection.execute(f'CREATE TEMP TABLE "{_RESULT}" AS {last.query}', parameters)
     return connection.table(f'"{_RESULT}"')
 
 
