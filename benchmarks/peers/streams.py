@@ -27,7 +27,7 @@ from benchmarks.peers.peers import small
 PARTS = "batches", "backlog", "merges"
 BATCHES, APPENDS = 200, 1_000
 TURN = 20
-"""How many small batches an engine has at a time, before the others have their turn."""
+"""An engine copies this many small batches before another engine has its turn."""
 MERGES, KEYED_ROWS, MERGED_ROWS = 10, 150_000, 3_000
 WARM_UPS = 10
 FROM_FIRST = {"startingVersion": "0"}
@@ -177,7 +177,7 @@ class Streams(Changes):
         self._check_copy(engine, appends)
 
     def _check_copy(self, engine: Engine, appends: int) -> None:
-        """Require that a copy has the rows of so many appends."""
+        """Require that a copy has the rows of a number of appends."""
         rows = 10 * appends
         [found] = engine.read("copy").selectExpr("count(id)", "sum(id)", "sum(amount)").collect()
         if tuple(found) != (rows, (ids := rows * (rows - 1) // 2), ids / 2):

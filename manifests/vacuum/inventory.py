@@ -253,7 +253,7 @@ def _used(
     """Return every object that a kept state, a later epoch or a usable checkpoint names.
 
     Kept states are read from the log itself and never from a cache. Also returns the names in later
-    epochs, if these are enough to be remembered. Those that are `known` are not read again.
+    epochs, if these are enough to be remembered. Does not read the epochs of `known` names again.
     """
     of_states = states.read()
     later = read_later_names(log.reader, floor, head, known)

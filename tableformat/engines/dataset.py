@@ -4,8 +4,8 @@ They ask a dataset for columns and hand it a filter. DuckDB drops a filter that 
 so it is applied exactly here: see `predicate/foreign/arrow.py` for what it means.
 
 The classes of pyarrow keep objects of C++. A dataset has one that raises an error when it is read,
-because code of C++ cannot call Python back for other rows. A fragment and a scanner have none, so
-they have the methods of pyarrow's and not its classes, with which Python would crash in C++.
+because code of C++ cannot call Python back for other rows. A fragment and a scanner have none. So
+they only have the methods of pyarrow's classes: an object of such a class would crash in C++.
 """
 
 from __future__ import annotations

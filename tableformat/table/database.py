@@ -235,7 +235,8 @@ class ArrowDatabase:
 
         Tables have their names in the SQL of DuckDB. `parameters` are the values of `?` in a list,
         or of `$name` in a dict. `epoch`, `timestamp` and `tag` are those of `ArrowTable.scan`. Rows
-        are read when the relation is: by `fetchall`, `show`, `df`, `pl` or `arrow`.
+        are read when the relation is: by `fetchall`, `show`, `df`, `pl` or `arrow`. With
+        parameters, the query runs at once, and its result is held in memory.
 
         Raises ImportError if DuckDB is not installed; InvalidInputError for a query that DuckDB
         refuses or that returns no rows; and NotFoundError for a state that was removed or never
