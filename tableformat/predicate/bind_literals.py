@@ -126,6 +126,11 @@ def compare_literal(column: BoundColumn, operator: Operator, literal: Literal) -
     require_zone(literal, column.type, f"Column {str(column)!r}")
     literal = read_text(literal, column.type)
     if not fits(literal, domain):
+        if literal.kind is Kind.BOOLEAN:  # The column alone may stand for a condition.
+            raise InvalidInputError(
+                f"Column {str(column)!r} of type {column.type} is not boolean: compare it with a"
+                " literal of its type."
+            )
         # A time is stored as a number, which users have not written.
         value = "" if literal.kind in TIMES else f" {literal.value!r}"
         raise InvalidInputError(

@@ -105,7 +105,14 @@ class Sides:
     def bind(self, clauses: Sequence[MergeClause], group: Group) -> list[BoundClause]:
         """Resolve the clauses of a group. Raises InvalidInputError that names what is wrong."""
         schema = self.schema(group)
-        return [self._bind(each, schema) for each in clauses if each.group == group]
+        own = [each for each in clauses if each.group == group]
+        for each in own[:-1]:
+            if each.condition is None:
+                raise InvalidInputError(
+                    f"{each} takes all rows, so that no later clause of its group has any; give it"
+                    " a condition, or state it last."
+                )
+        return [self._bind(each, schema) for each in own]
 
     def _bind(self, clause: MergeClause, schema: TableSchema) -> BoundClause:
         condition = None if clause.condition is None else parse_predicate(clause.condition)

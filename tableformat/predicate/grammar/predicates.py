@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.predicate.expressions import (
     Call,
     Column,
@@ -94,7 +95,9 @@ class _Reader:
         if literal is None:
             return Compare(Operator.EQUAL, self._call(node), make_literal(True))
         if not isinstance(literal.value, bool | None):
-            raise unsupported(node)
+            raise InvalidInputError(
+                f"A condition must be boolean, unlike the {literal}; compare it with a column."
+            )
         return Constant(literal.value)
 
     def value(self, node: exp.Expr) -> Operand | Predicate:

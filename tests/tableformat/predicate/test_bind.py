@@ -200,7 +200,6 @@ def test_a_double_in_a_list_makes_all_its_numbers_doubles_as_in_spark() -> None:
         ("n = DATE '2026-01-01'", "with the date: write"),
         ("n = TIMESTAMP '2026-01-01 00:00:00Z'", "with the timestamp: write"),
         ("n = INTERVAL '1' DAY", "with the duration: write"),
-        ("n = TRUE", "with the boolean True: write"),
     ],
 )
 def test_a_value_of_another_type_is_told_as_users_write_it(where: str, said: str) -> None:
@@ -208,3 +207,16 @@ def test_a_value_of_another_type_is_told_as_users_write_it(where: str, said: str
     schema = TableSchema(fields=(SchemaField(id=1, name="n", type="long"),))
     with pytest.raises(InvalidInputError, match=f"'n' of type long cannot be compared {said}"):
         bind(parse_predicate(where), schema)
+
+
+@pytest.mark.parametrize("where", ["n", "NOT n", "n = TRUE", "n IS TRUE", "n = 1 AND n"])
+def test_a_column_that_is_not_boolean_is_no_condition(where: str) -> None:
+    schema = TableSchema(fields=(SchemaField(id=1, name="n", type="long"),))
+    with pytest.raises(InvalidInputError, match="'n' of type long is not boolean: compare it with"):
+        bind(parse_predicate(where), schema)
+
+
+@pytest.mark.parametrize(("where", "found"), [("5", "integer 5"), ("n = 1 AND 'x'", "string x")])
+def test_a_literal_that_is_not_boolean_is_no_condition(where: str, found: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"must be boolean, unlike the {found}; compare it"):
+        parse_predicate(where)

@@ -96,9 +96,12 @@ def merged(table: Any, source: list[Row], clauses: list[tuple[str, str, int]]) -
 
 
 def random_clauses(rng: random.Random) -> list[tuple[str, str, int]]:
-    clauses = []
+    """Clauses of which only the last one of each group may lack a condition."""
+    clauses: list[tuple[str, str, int]] = []
     for _ in range(rng.randint(1, 4)):
         group = rng.choice("mmno")
+        if any((each, at) == (group, 0) for each, _, at in clauses):
+            continue
         allowed = {"m": (0, 1, 2, 3), "n": (0, 2), "o": (0, 1)}[group]
         action = "insert" if group == "n" else rng.choice(("update", "delete"))
         clauses.append((group, action, rng.choice(allowed)))

@@ -64,6 +64,13 @@ def test_a_clause_that_names_what_there_is_not_is_refused(clause: MergeClause, r
         SIDES.bind([clause], clause.group)
 
 
+def test_only_the_last_clause_of_a_group_may_lack_a_condition() -> None:
+    clauses = [MergeClause("matched", "delete"), MergeClause("not matched", "insert")]
+    assert [len(SIDES.bind(clauses, each)) for each in ("matched", "not matched")] == [1, 1]
+    with pytest.raises(InvalidInputError, match="^WHEN MATCHED THEN DELETE takes all rows"):
+        SIDES.bind([*clauses, MergeClause("matched", "update", "source.v > 1")], "matched")
+
+
 def test_all_columns_are_those_of_the_source_which_the_table_has() -> None:
     [bound] = SIDES.bind([MergeClause("matched", "update")], "matched")
     assert set(bound.values) == {1, 2}
