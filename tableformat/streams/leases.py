@@ -30,14 +30,6 @@ def lease_ms(table: TableState) -> int:
     return int(max(1.0, retention_of(table.properties).hours) * _HOUR_MS)
 
 
-def is_old(head: Snapshot, since_ms: int, table: TableState) -> bool:
-    """Return whether half of the time of a lease has passed since a time, by the dates of the log.
-
-    In ms since 1970 UTC.
-    """
-    return head.time_ms - since_ms > lease_ms(table) // 2
-
-
 def renew_lease(
     log: Log, head: Snapshot, table: TableState, name: str, start: Offset
 ) -> Snapshot | None:
