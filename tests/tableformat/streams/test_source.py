@@ -165,6 +165,22 @@ def test_a_restart_after_a_compaction_does_not_read_rows_again(tmp_path: Path) -
     assert keys(Reading(table, offset=again.offset).trigger()) == [7]
 
 
+def test_a_trigger_moves_a_stream_past_a_compaction_so_that_its_removal_is_no_loss(
+    tmp_path: Path,
+) -> None:
+    """Nobody can tell afterwards that the removed epoch has only compacted rows."""
+    table = appended(tmp_path, [1] * 4)
+    reading = Reading(table)
+    reading.trigger()
+    table().optimize().option("min-rowsets", 2).executeCompaction()
+    compacted = table().epoch
+    assert reading.trigger() == []
+    table().vacuum(retention_hours=0, force=True)
+    assert reading.head().floor >= compacted
+    table().append([{"k": 9, "v": 0, "s": "x"}])
+    assert keys(Reading(table, offset=reading.offset).trigger()) == [9]
+
+
 def test_rows_that_are_deleted_are_not_among_those_that_a_stream_begins_with(
     tmp_path: Path,
 ) -> None:
