@@ -102,12 +102,13 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
 def _fields_fit(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
     before = {field.id: field for field in written}
     return all(
-        field.may_be_absent if (own := before.get(field.id)) is None else _fits(own, field)
+        field.may_be_absent if (own := before.get(field.id)) is None else column_fits(own, field)
         for field in current
     )
 
 
-def _fits(written: SchemaField, current: SchemaField) -> bool:
+def column_fits(written: SchemaField, current: SchemaField) -> bool:
+    """Return whether one column, or field of a struct, fits as `rows_fit` says."""
     return (
         _values_fit(written, current)
         and current.generated in (None, written.generated)
@@ -126,7 +127,7 @@ def _values_fit(written: SchemaField, current: SchemaField) -> bool:
     before, after = written.children(), current.children()
     if isinstance(own, StructType):
         return _fields_fit(before, after)
-    return all(w.id == c.id and _fits(w, c) for w, c in zip(before, after, strict=True))
+    return all(w.id == c.id and column_fits(w, c) for w, c in zip(before, after, strict=True))
 
 
 def with_same_types(planned: TableSchema, current: TableSchema) -> TableSchema:

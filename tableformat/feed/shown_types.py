@@ -40,19 +40,24 @@ from colonnade.tableformat.types.text_form import declared_length, fit_lengths
 
 def has_types_of(view: View, shown: TableSchema) -> bool:
     """Return whether the columns of a view have the types that are shown."""
-    return not any(_differ(view.columns.field(each.name), each) for each in shown.fields)
+    return next(_other_types(view, shown), None) is None
 
 
 def refuse_other_types(view: View, shown: TableSchema) -> None:
     """Raise InvalidInputError if a column of a view has another type than the one that is shown."""
-    for wanted in shown.fields:
-        own = view.columns.field(wanted.name)
-        if _differ(own, wanted):
-            raise InvalidInputError(
-                f"Column {wanted.name!r} of table {view.table!r} is {type_text(own.type)} at epoch"
-                f" {view.epoch}, and these changes show it as {type_text(wanted.type)};"
-                f" {remedy_in_feed(view.epoch)}."
-            )
+    for own, wanted in _other_types(view, shown):
+        raise InvalidInputError(
+            f"Column {wanted.name!r} of table {view.table!r} is {type_text(own.type)} at epoch"
+            f" {view.epoch}, and these changes show it as {type_text(wanted.type)};"
+            f" {remedy_in_feed(view.epoch)}."
+        )
+
+
+def _other_types(view: View, shown: TableSchema) -> Iterator[tuple[SchemaField, SchemaField]]:
+    """Yield the columns of a view that have other types than are shown, each with that one."""
+    own = view.columns.select(shown.names)
+    pairs = zip(own.fields, shown.fields, strict=True)
+    return (pair for pair in pairs if _differ(*pair))
 
 
 def read_shown(
@@ -107,7 +112,7 @@ def _batch(
 
 
 def _differ(own: SchemaField, shown: SchemaField) -> bool:
-    return with_nulls(own).type != with_nulls(shown).type
+    return own.type != shown.type and with_nulls(own).type != with_nulls(shown).type
 
 
 @dataclass(frozen=True, slots=True)

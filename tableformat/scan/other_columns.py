@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from colonnade.manifests.commit.column_conflicts import rows_fit
+from colonnade.manifests.commit.column_conflicts import column_fits
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.columns.widening import may_overflow
 from colonnade.manifests.model.schema import (
@@ -40,7 +40,13 @@ def with_columns_of(table: TableState, other: TableState, *, in_feed: bool = Fal
             f"Table {table.name!r} was another table at the epoch whose columns are asked for; name"
             " an epoch of this table."
         )
-    fields = [_as_read(field, table, at, in_feed) for at, field in enumerate(other.schema.fields)]
+    own = {field.id: field for field in table.schema.fields}
+    fields = (
+        _absent(wanted, table, at)
+        if (there := own.get(wanted.id)) is None
+        else _as_read(wanted, there, table, in_feed)
+        for at, wanted in enumerate(other.schema.fields)
+    )
     return replace(table, schema=TableSchema(fields=tuple(fields)))
 
 
@@ -51,20 +57,25 @@ def remedy_in_feed(epoch: int) -> str:
     return f"name `schema_epoch={epoch}`, for the whole range or for a part of it"
 
 
-def _as_read(wanted: SchemaField, table: TableState, position: int, in_feed: bool) -> SchemaField:
-    own = next((each for each in table.schema.fields if each.id == wanted.id), None)
-    if own is None:
-        nullable = wanted.nullable or wanted.initial is None
-        # No partition has a value of it, and the table need not have static values at all.
-        absent = wanted.model_copy(update={"nullable": nullable, "static": None})
-        if wanted.id >= table.next_column_id:
-            return absent
-        # RowSets may still hold the column from before it was dropped. A compaction leaves it out.
-        return absent.model_copy(update={"id": _UNUSED_ID - position})
+def _absent(wanted: SchemaField, table: TableState, position: int) -> SchemaField:
+    """Return a column that the table does not have at its epoch."""
+    nullable = wanted.nullable or wanted.initial is None
+    # No partition has a value of it, and the table need not have static values at all.
+    absent = wanted.model_copy(update={"nullable": nullable, "static": None})
+    if wanted.id >= table.next_column_id:
+        return absent
+    # RowSets may still hold the column from before it was dropped. A compaction leaves it out.
+    return absent.model_copy(update={"id": _UNUSED_ID - position})
+
+
+def _as_read(
+    wanted: SchemaField, own: SchemaField, table: TableState, in_feed: bool
+) -> SchemaField:
+    """Return a column of the table as another epoch has it."""
     remedy = remedy_in_feed(table.changed_epoch) if in_feed else "leave the schema epoch out"
     _check_fields(wanted, own, table, remedy)
     for form in (with_nulls(wanted),) if in_feed else (wanted, with_nulls(wanted)):
-        if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
+        if column_fits(own, form):
             return form
     if in_feed:
         return with_nulls(_with_types_of(own, wanted)).model_copy(update={"initial": own.initial})
@@ -115,6 +126,8 @@ def table_with_nulls(table: TableState) -> TableState:
 
 def with_nulls(field: SchemaField) -> SchemaField:
     """Return a field that may be NULL at any depth. The keys of a map never are."""
+    if field.nullable and isinstance(field.type, str):
+        return field
     children = [with_nulls(child) for child in field.children()]
     if isinstance(field.type, MapType):
         children[0] = children[0].model_copy(update={"nullable": False})

@@ -14,7 +14,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
-from colonnade.tableformat.scan.other_columns import with_columns_of
+from colonnade.tableformat.scan.other_columns import table_with_nulls, with_columns_of
 from colonnade.tableformat.table.alteration import (
     AddColumn,
     Alteration,
@@ -212,3 +212,14 @@ def test_static_values_are_found_by_keys_that_are_wider_at_another_epoch(tmp_pat
     assert rows(table, before, wider) == expected
     assert rows(table, before, wider, order="key") == expected
     assert rows(table, before, wider, where="room = 'cellar'", columns=["n"]) == [{"n": 1}]
+
+
+def test_columns_that_already_may_be_null_are_not_made_anew_for_an_epoch(tmp_path: Path) -> None:
+    """A stream asks for the columns of each epoch of its backlog, before it and after it."""
+    kinds = {"a": "long", "b": "string", "c": "decimal(9,2)"}
+    state = colonnade.create(tmp_path / "t", kinds)._state
+    shown = table_with_nulls(state)
+    pairs = zip(shown.schema.fields, state.schema.fields, strict=True)
+    assert all(one is other for one, other in pairs)
+    read = with_columns_of(state, shown, in_feed=True).schema
+    assert all(one is other for one, other in zip(read.fields, shown.schema.fields, strict=True))
