@@ -105,6 +105,7 @@ def test_a_pipeline_of_every_kind_of_table_follows_its_sources(
     assert project.table("large").properties["compaction.auto"] == "true"
     if HAS_AUTO_CDC:
         assert project.rows("customers") == [(1, "ann"), (2, "bob")]
+        assert project.rows("names") == [(1, "ann", 1, None), (2, "bob", 2, None)]
 
     for name in ("orders", "web"):
         project.raw.table(name).append({"id": [3], "city": ["oslo"], "n": [40]})
@@ -124,6 +125,8 @@ def test_a_pipeline_of_every_kind_of_table_follows_its_sources(
     assert len(project.rows("events")) == 5
     if HAS_AUTO_CDC:
         assert project.rows("customers") == [(1, "eve")]
+        of_two = [(2, "bob", 2, 5), (2, "old", 1, 2)]
+        assert project.rows("names") == [(1, "ann", 1, 4), (1, "eve", 4, None), *of_two]
 
 
 def test_a_full_refresh_empties_a_streaming_table_and_reads_its_source_again(

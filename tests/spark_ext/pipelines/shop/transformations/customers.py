@@ -1,4 +1,4 @@
-"""A table that follows the changes of customers, which Spark calls AUTO CDC."""
+"""Two tables of the changes of customers, by AUTO CDC: the newest names, and all of them."""
 
 from __future__ import annotations
 
@@ -12,4 +12,15 @@ dp.create_auto_cdc_flow(
     sequence_by="seq",
     apply_as_deletes="op = 'delete'",
     except_column_list=["op", "seq"],
+)
+
+dp.create_streaming_table("names")
+dp.create_auto_cdc_flow(
+    target="names",
+    source="colonnade.raw.changes",
+    keys=["id"],
+    sequence_by="seq",
+    apply_as_deletes="op = 'delete'",
+    except_column_list=["op", "seq"],
+    stored_as_scd_type=2,
 )
