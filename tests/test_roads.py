@@ -48,12 +48,18 @@ def rows(*ids: int) -> pa.Table:
 
 
 APPEND = named("### Its modules")
+WRITES = re.compile(r"statements/append|write/pipeline|/rowset/")
+COMMIT = {each for each in APPEND if not WRITES.search(each)}
 
 
 @pytest.mark.parametrize(
     ("modules", "call"),
     [
         (APPEND, lambda table: table.append(rows(20))),
+        (
+            named("### The modules of a DELETE") | COMMIT,
+            lambda table: table.delete("item = 'item 3'"),
+        ),
         (named("`orders.scan("), lambda table: table.scan(["item"], "id > 1").to_arrow()),
         (
             named("`orders.upsert(") | APPEND - {"tableformat/statements/append.py"},
@@ -68,3 +74,14 @@ def test_a_call_goes_through_each_module_that_the_page_names(
     table.append(rows(*range(10)))
     assert len(modules) > 5
     assert modules <= visited(lambda: call(table))
+
+
+def test_the_page_names_classes_of_the_jar_and_modules_that_exist() -> None:
+    classes = re.findall(r"`((?:spark|read|write)\.[a-z.]*[A-Z]\w+)`", PAGE)
+    modules = re.findall(r"`((?:manifests|tableformat|spark_ext)/[a-z_/]+\.py)`", PAGE)
+    java = ROOT / "spark_ext" / "java" / "src" / "colonnade"
+    files = [java / f"{each.replace('.', '/')}.java" for each in classes]
+    files += [ROOT / each for each in modules]
+    assert len(classes) > 10
+    assert len(modules) > 30
+    assert [each for each in files if not each.exists()] == []
