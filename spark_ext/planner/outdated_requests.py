@@ -37,7 +37,7 @@ def unless_outdated(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     def run(request: Any) -> Message:
         if isinstance(request, DeleteWhere):
             UNSENT.add_sent(request.transaction)
-            view = request.seen
+            view = request.view
             sending = _Sending(place_of(view), request.transaction, view.epoch, creates=False)
             return _run_commit(operation, request, sending)
         if hasattr(request, "job"):
@@ -94,8 +94,8 @@ def _run_commit(operation: Operation[Any, Any], request: Request, sending: _Send
 def _view_of(request: Any) -> NamedView | None:
     """Return the view that a question reads, or that the statement reads which it is about."""
     if isinstance(request, UpdatedRowsets | ChooseColumns):
-        return request.update.seen
-    found: NamedView | None = getattr(request, "view", None) or getattr(request, "seen", None)
+        return request.update.view
+    found: NamedView | None = getattr(request, "view", None)
     return found
 
 

@@ -28,7 +28,7 @@ def columns_for_rows(request: ColumnsForRows) -> Columns:
     """
     parse_write_options({**request.options, "path": request.path})
     TRANSACTIONS.refuse(request.path, "altered")
-    table = SNAPSHOTS.seen(request.seen)[1]
+    table = SNAPSHOTS.of_view(request.view)[1]
     draft = draft_of(table, wanted_columns(request.rows, table))
     operations_of(draft)  # Spark cannot analyze rows if a constraint does not fit the columns.
     return Columns(columns=declared_json(open_schema(draft.schema)))

@@ -32,16 +32,15 @@ def described_constraints(stated: Iterable[Constraint]) -> dict[str, NewConstrai
     return found
 
 
-def require_checked(location: Location, head: Snapshot, seen: NamedView) -> None:
+def require_checked(location: Location, head: Snapshot, view: NamedView) -> None:
     """Refuse a write at `head` if the table has got a constraint that Spark does not check.
 
-    `seen` is what the statement has read. Raises ConflictError that names table and
-    constraint.
+    `view` is what the statement has read. Raises ConflictError that names table and constraint.
     """
     now = location.require(head)
-    if not now.constraints or head.epoch == seen.epoch:
+    if not now.constraints or head.epoch == view.epoch:
         return
-    then = SNAPSHOTS.at(location.store.address, seen.database, seen.epoch)
+    then = SNAPSHOTS.at(location.store.address, view.database, view.epoch)
     for constraint in now.constraints:
         if constraint not in then.tables[now.id].constraints:
             raise ConflictError(

@@ -112,11 +112,11 @@ class TableInItsCase(Question):
 class ColumnsForRows(Question):
     """Return the columns of the table at `path` with what it lacks for the rows of a statement.
 
-    `seen` is the view that the statement has read. `options` are those of the write.
+    `view` is what the statement has read. `options` are those of the write.
     """
 
     path: str
-    seen: NamedView
+    view: NamedView
     rows: RowsToWrite
     options: Mapping[str, str]
 

@@ -13,14 +13,14 @@ from colonnade.spark_ext.planner.messages.views import NamedView
 class Update(Message):
     """An UPDATE or MERGE whose columns may be replaced.
 
-    It has the `job` of the planned write, the `seen` view that it reads, whether its changed rows
+    It has the `job` of the planned write, the `view` that it reads, whether its changed rows
     are `counted`, the names of the `columns` that it sets, the number of columns that it `reads`
     for a count, and the `filters` of its scan, or None. `least` is the text of a size that takes
     the place of those in `column_updates.py`, or None.
     """
 
     job: str
-    seen: NamedView
+    view: NamedView
     counted: bool
     columns: tuple[str, ...]
     reads: int
@@ -74,12 +74,12 @@ class ChosenColumns(Message):
 class PlanFill(Request):
     """Plan to fill `column` of the table at `path`, from the columns `reads`.
 
-    `seen` is the view that the values were resolved on. `added` is Spark's schema of a new column,
+    The values were resolved on the `view`. `added` is Spark's schema of a new column,
     and None for one that the table has; then `where` is the condition as text, or None.
     """
 
     path: str
-    seen: NamedView
+    view: NamedView
     column: str
     reads: tuple[str, ...]
     added: str | None

@@ -63,8 +63,8 @@ class PlanWrite(Question):
     `dynamic`, the partitions that get new rows.
 
     `filled` names the generated columns that Spark computes in the rows, or is None if the
-    statement writes no rows. `seen` is the view that the statement has read, or None for the
-    newest; the epoch of the write first gives the table what `seen.evolving` lacks. `design`
+    statement writes no rows. `view` is what the statement has read, or None for the newest state.
+    The epoch of the write first gives the table what it lacks for `view.evolving`. `design`
     describes a table to create. `transaction` is an id to commit under, if any. `query` is as in
     `Load`. `layout` is that of a table without a design: one that is new, or whose columns the
     option overwriteSchema replaces. Without `user_columns`, the user gave all columns.
@@ -73,7 +73,7 @@ class PlanWrite(Question):
     path: str
     columns: str
     options: Mapping[str, str]
-    seen: NamedView | None = None
+    view: NamedView | None = None
     design: Design | None = None
     overwrite: bool = False
     where: tuple[Tree, ...] | None = None
@@ -185,14 +185,14 @@ class CanDelete(Question):
 
 
 class DeleteWhere(Request):
-    """Delete the rows of the table at `path` that `filters` select, at the state `seen`.
+    """Delete the rows of the table at `path` that `filters` select in a `view` of it.
 
     `options` are those of the statement. The epoch is committed under the id `transaction`, which
     the jar makes for this request.
     """
 
     path: str
-    seen: NamedView
+    view: NamedView
     filters: tuple[Tree, ...]
     options: Mapping[str, str]
     history: HistoryText = HistoryText()
@@ -202,11 +202,11 @@ class DeleteWhere(Request):
 class ColumnsOfAppend(Question):
     """Ask how Spark analyzes an append of rows for which the user gave the columns `names`.
 
-    `path`, `seen` and `options` are those of `PlanWrite`.
+    `path`, `view` and `options` are those of `PlanWrite`.
     """
 
     path: str
-    seen: NamedView
+    view: NamedView
     names: tuple[str, ...]
     options: Mapping[str, str]
 
@@ -214,13 +214,13 @@ class ColumnsOfAppend(Question):
 class MergeByKey(Question):
     """Ask how Spark analyzes a MERGE that finds its rows by the primary key, without a join.
 
-    `path`, `seen` and `options` are those of `PlanWrite`. The MERGE compares the columns `keys`,
+    `path`, `view` and `options` are those of `PlanWrite`. The MERGE compares the columns `keys`,
     and sets the columns `names`, which include them. What its source reads takes `bytes`, and
     `most` is the setting of the most bytes, or None.
     """
 
     path: str
-    seen: NamedView
+    view: NamedView
     keys: tuple[str, ...]
     names: tuple[str, ...]
     bytes: int
@@ -245,7 +245,7 @@ class ExpiringRows(Question):
     """
 
     path: str
-    seen: NamedView
+    view: NamedView
     options: Mapping[str, str]
 
 

@@ -138,8 +138,8 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
     in another transaction.
     """
     named = request.view
-    head, table = SNAPSHOTS.seen(named)
-    _, shown = SNAPSHOTS.seen(named.model_copy(update={"epoch": named.schema_epoch}))
+    head, table = SNAPSHOTS.of_view(named)
+    _, shown = SNAPSHOTS.of_view(named.model_copy(update={"epoch": named.schema_epoch}))
     where = predicate_of(request.filters, known_columns(shown))
     log = Log(open_store(place_of(named)))
     asked = _query(request.asked, named.schema_epoch, where=where)
@@ -159,7 +159,7 @@ def move_consumer(request: MoveConsumer) -> Done:
     _check_transaction(request.asked)
     transaction, consumer = TRANSACTIONS.current(), request.asked.consumer
     if transaction is not None and consumer is not None:
-        transaction.move(consumer, SNAPSHOTS.seen(request.view)[1])
+        transaction.move(consumer, SNAPSHOTS.of_view(request.view)[1])
     return Done()
 
 

@@ -169,20 +169,20 @@ def aggregate(request: Aggregate) -> Aggregated:
 
 def _table(view: NamedView) -> TableState:
     """Return the table that a view is of, with the columns that it names."""
-    state, table = SNAPSHOTS.seen(view)
+    state, table = SNAPSHOTS.of_view(view)
     if view.evolving is not None:
         return with_columns(open_store(place_of(view)), state, table, view.evolving)[0].tables[
             table.id
         ]
     if view.schema_epoch is None:
         return table
-    other = SNAPSHOTS.seen(view.model_copy(update={"epoch": view.schema_epoch}))[1]
+    other = SNAPSHOTS.of_view(view.model_copy(update={"epoch": view.schema_epoch}))[1]
     return with_columns_of(table, other)
 
 
 def _view(named: NamedView, may_match: BoundsFilter | None) -> View:
     """Return a view of the RowSets that may match, with all stored rows at `values_at`."""
-    table = SNAPSHOTS.seen(named)[1]
+    table = SNAPSHOTS.of_view(named)[1]
     log = Log(open_store(place_of(named)))
     rowsets = _rowsets(named, log, table, may_match)
     if named.values_at is None:

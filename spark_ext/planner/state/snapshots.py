@@ -250,15 +250,15 @@ class Snapshots:
         return self._begins.put(query, now) if query else now
 
     def statement_time(
-        self, store: ObjectStore, state: Snapshot, table: TableState | None, seen: NamedView | None
+        self, store: ObjectStore, state: Snapshot, table: TableState | None, view: NamedView | None
     ) -> AgreedTime:
         """Return the time of a statement on a state, which may be that of a transaction.
 
-        If the statement has `seen` its table in a view, this is the time of the view. Costs and
+        If the statement has read its table in a `view`, this is the time of the view. Costs and
         raises as `Agreement.time`.
         """
-        if seen is not None and seen.agreed is not None and not is_state(state.epoch):
-            return seen.agreed.not_before(state.time_ms)
+        if view is not None and view.agreed is not None and not is_state(state.epoch):
+            return view.agreed.not_before(state.time_ms)
         return self._agreed(self.log(store), state, table)
 
     @staticmethod
@@ -294,7 +294,7 @@ class Snapshots:
         """Return the state at an epoch that was read before, or None if it is not kept."""
         return self._states.get((address, database, epoch))
 
-    def seen(self, view: NamedView) -> tuple[Snapshot, TableState]:
+    def of_view(self, view: NamedView) -> tuple[Snapshot, TableState]:
         """Return the state of a database that a view is of, and the table in it. Raises as `at`."""
         state = self.at(place_of(view), view.database, view.epoch)
         return state, state.tables[TableId(view.table)]

@@ -18,20 +18,20 @@ from colonnade.tableformat.write.column_changes import ColumnChanges
 
 
 def base_of(
-    path: StoreAddress, seen: NamedView | None, query: int | None = None
+    path: StoreAddress, view: NamedView | None, query: int | None = None
 ) -> tuple[Location, Snapshot | None]:
     """Return the location of a path, and the base state of a write; None without a database.
 
-    `seen` is the view that the statement has read. Without it, `query` counts as in `Load`. Raises
-    the errors of `require_seen`, and those of `require_checked`.
+    `view` is what the statement has read. Without it, `query` counts as in `Load`. Raises the
+    errors of `require_view`, and those of `require_checked`.
     """
-    if seen is not None:
-        location, head = require_seen(path, seen)
-        if not TRANSACTIONS.is_own(location, seen.epoch):
-            require_checked(location, head, seen)
+    if view is not None:
+        location, head = require_view(path, view)
+        if not TRANSACTIONS.is_own(location, view.epoch):
+            require_checked(location, head, view)
             # The writer of a DataFrame may have loaded its table while another session was active.
             return location, head
-        return location, SNAPSHOTS.at(location.store.address, seen.database, seen.epoch)
+        return location, SNAPSHOTS.at(location.store.address, view.database, view.epoch)
     try:
         return SNAPSHOTS.try_head(path, query)
     except NotFoundError:
@@ -48,15 +48,15 @@ def analyzed(
     InvalidInputError for wrong options.
     """
     options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen)
-    state, _ = evolved(location, base, request.seen)
+    location, base = base_of(place(options.path, options.storage), request.view)
+    state, _ = evolved(location, base, request.view)
     assert base is not None  # the statement has read the table
     assert state is not None
     return options, location, base, location.require(state)
 
 
-def require_seen(path: StoreAddress, seen: NamedView) -> tuple[Location, Snapshot]:
-    """Return the location of `path` and its newest known state, if it has the table in `seen`.
+def require_view(path: StoreAddress, view: NamedView) -> tuple[Location, Snapshot]:
+    """Return the location of `path` and its newest known state, if it has the table in `view`.
 
     Raises ConflictError if the table has been dropped, or if another table now has its name.
     """
@@ -66,7 +66,7 @@ def require_seen(path: StoreAddress, seen: NamedView) -> tuple[Location, Snapsho
         table = location.find(head)
     except NotFoundError:
         table = None
-    if table is None or (head.database, table.id) != (seen.database, seen.table):
+    if table is None or (head.database, table.id) != (view.database, view.table):
         raise ConflictError(
             f"Table {path.url} was dropped or replaced after the statement had read it; run it"
             " again."
@@ -75,9 +75,9 @@ def require_seen(path: StoreAddress, seen: NamedView) -> tuple[Location, Snapsho
 
 
 def evolved(
-    location: Location, base: Snapshot | None, seen: NamedView | None
+    location: Location, base: Snapshot | None, view: NamedView | None
 ) -> tuple[Snapshot | None, ColumnChanges]:
     """Return the state that a write is planned on, with what its rows need, and the changes."""
-    if base is None or seen is None or seen.evolving is None:
+    if base is None or view is None or view.evolving is None:
         return base, ColumnChanges()
-    return with_columns(location.store, base, location.require(base), seen.evolving)
+    return with_columns(location.store, base, location.require(base), view.evolving)

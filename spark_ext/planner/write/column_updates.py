@@ -83,18 +83,18 @@ class _Update(NamedTuple):
         """
         job = job_of(asked.job)
         log = SNAPSHOTS.log(open_store(job.address))
-        base = SNAPSHOTS.at(job.address, asked.seen.database, job.base)
+        base = SNAPSHOTS.at(job.address, asked.view.database, job.base)
         table = job.columns.preview(log, base).tables[TableId(job.target.table)]
         fields = tuple(table.schema.field(name) for name in asked.columns)
         ids = [field.id for field in fields]
         # Spark passes no values of generated columns to the tasks that write columns.
         decides = generated_from(ids, table.schema) is not None
-        if job.base != asked.seen.epoch or decides or not can_replace(table, ids):
+        if job.base != asked.view.epoch or decides or not can_replace(table, ids):
             return None
         filters = asked.filters
         where = None if filters is None else predicate_of(filters, table.schema)
         may_match = rowset_filter(table, where)
-        return cls(job, log, table, fields, may_match, asked.seen.now, _least(asked))
+        return cls(job, log, table, fields, may_match, asked.view.now, _least(asked))
 
     def view(self) -> View:
         """Return a view of the RowSets that may have changed rows."""

@@ -38,7 +38,7 @@ def can_delete(request: CanDelete) -> Answer:
     Say it also for a range of the table's order, unless the deleted rows are to be counted. Raises
     InvalidInputError unless `count_rows` is true or false.
     """
-    table = SNAPSHOTS.seen(request.view)[1]
+    table = SNAPSHOTS.of_view(request.view)[1]
     counts = truth("Setting spark.colonnade.countRows", request.count_rows)
     counted = counts or is_state(request.view.epoch)
     try:
@@ -56,21 +56,21 @@ def delete_where(request: DeleteWhere) -> Committed:
     The table may have been dropped after an earlier request has landed. Then return its epoch.
     """
     where = exact_predicate(request.filters)
-    table = SNAPSHOTS.seen(request.seen)[1]
+    table = SNAPSHOTS.of_view(request.view)[1]
     plan = PlanWrite(
         path=request.path,
         columns="",
         options=request.options,
-        seen=request.seen,
+        view=request.view,
         transaction=request.transaction,
         filled=None,
     )
     try:
         planned = planned_job(plan, table.schema)
     except ConflictError as error:
-        if UNSENT.has(request.transaction) or is_state(request.seen.epoch):
+        if UNSENT.has(request.transaction) or is_state(request.view.epoch):
             raise
-        log = SNAPSHOTS.log(open_store(place_of(request.seen)))
+        log = SNAPSHOTS.log(open_store(place_of(request.view)))
         return Committed(epoch=log.find_sent(request.transaction, error).epoch)
 
     def deleted(log: StatementLog, table: TableState) -> Statement:

@@ -21,7 +21,7 @@ from colonnade.tableformat.write.job import WriteJob
 def expiring_rows(request: ExpiringRows) -> Expiring:
     """Raise the errors of `expiry_of`."""
     options, location, base, table = analyzed(request)
-    time = SNAPSHOTS.statement_time(location.store, base, table, request.seen)
+    time = SNAPSHOTS.statement_time(location.store, base, table, request.view)
     expires = expiry_of(table, options.settings, time.present_ms)
     assert expires is not None  # the rule asks only where the option is given
     return Expiring(column=expires.column.name, stored=expires.stored)

@@ -27,7 +27,7 @@ from colonnade.spark_ext.planner.messages.rewrites import (
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import known, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
-from colonnade.spark_ext.planner.write.base import require_seen
+from colonnade.spark_ext.planner.write.base import require_view
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.compaction.clean import clean_table
@@ -59,9 +59,9 @@ def run_by_jar(_: Mapping[str, Any]) -> NoReturn:
 def plan_fill(request: PlanFill) -> PlannedFill:
     """Raise the errors of `fill_target` and `FillJob.plan`."""
     TRANSACTIONS.refuse(request.path, "filled")
-    seen = request.seen
-    location, _ = require_seen(place(request.path), seen)
-    base = SNAPSHOTS.at(location.store.address, seen.database, seen.epoch)
+    named = request.view
+    location, _ = require_view(place(request.path), named)
+    base = SNAPSHOTS.at(location.store.address, named.database, named.epoch)
     log = SNAPSHOTS.log(location.store)
     base = clean_table(log, base, location.require(base).id)
     before = location.require(base)

@@ -65,7 +65,7 @@ def columns_of_append(request: ColumnsOfAppend) -> AnalyzedRows:
 def merge_by_key(request: MergeByKey) -> AnalyzedRows:
     """Raise InvalidInputError if `most` is not a size."""
     most = _most_bytes(request.most)
-    if request.seen.evolving is not None:
+    if request.view.evolving is not None:
         return AnalyzedRows()
     options, _, _, table = analyzed(request)
     names = request.names

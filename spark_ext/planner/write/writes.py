@@ -122,10 +122,10 @@ def plan_write(request: PlanWrite) -> PlannedJob:
 def planned_job(request: PlanWrite, columns: TableSchema) -> Planned:
     """Plan a write of rows with these columns. Raises as `plan_write`."""
     options = parse_write_options({**request.options, "path": request.path})
-    location, base = base_of(place(options.path, options.storage), request.seen, request.query)
+    location, base = base_of(place(options.path, options.storage), request.view, request.query)
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
-    state, changes = evolved(location, base, request.seen)
+    state, changes = evolved(location, base, request.view)
     table = _written_table(location, state, request.design)
     where, exact = (None, True)
     if request.where is not None:
@@ -143,7 +143,7 @@ def planned_job(request: PlanWrite, columns: TableSchema) -> Planned:
         dynamic=request.dynamic,
         named=None if given is None else given.columns,
         agreed=lambda new, table: SNAPSHOTS.statement_time(
-            location.store, base or new, table, request.seen
+            location.store, base or new, table, request.view
         ),
     )
     job = check_merging(job, table, options, given)

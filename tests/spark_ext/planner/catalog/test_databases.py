@@ -52,7 +52,7 @@ def planned(path: Path | str, **changed: Any) -> dict[str, Any]:
         "path": str(path),
         "columns": SCHEMA,
         "options": {},
-        "seen": None,
+        "view": None,
         "design": None,
         "where": None,
         "overwrite": False,
@@ -113,11 +113,11 @@ def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
 ) -> None:
     writes.commit_write(written(planned(tmp_path / "t")))
     seen = load({"path": str(tmp_path / "t"), "options": {}})["view"]
-    late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
+    late = written(planned(tmp_path / "t", view=seen, overwrite=True))
     writes.commit_write(written(planned(tmp_path / "t")))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
         writes.commit_write(late)
-    later = written(planned(tmp_path / "t", seen=seen, overwrite=True))
+    later = written(planned(tmp_path / "t", view=seen, overwrite=True))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
         writes.commit_write(later)
 
@@ -155,7 +155,7 @@ def test_rows_go_to_no_other_table_than_the_one_that_the_statement_read(
     seen = load({"path": str(path), "options": {}})["view"]
     happens(path)
     with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
-        planned(path, seen=seen)
+        planned(path, view=seen)
 
 
 def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def written(path: str, rows: dict[str, Any]) -> dict[str, Any]:
     args = {"path": path, "options": {}}
     before = load(args)
     seen = before["view"]
-    columns = columns_for_rows({**args, "rows": rows, "seen": seen})["columns"]
+    columns = columns_for_rows({**args, "rows": rows, "view": seen})["columns"]
     seen["evolving"] = None if columns == before["columns"] else rows
-    planned = plan_write({**args, "columns": columns, "seen": seen})
+    planned = plan_write({**args, "columns": columns, "view": seen})
     assert load(args)["columns"] == before["columns"]
     names = {name: planned[name] for name in ("job", "database")}
     done = commit_write({**names, "messages": []})
@@ -222,6 +222,6 @@ def test_columns_that_break_a_rule_of_the_table_are_refused_before_spark_analyze
     seen = load({"path": table.path, "options": {}})["view"]
     columns = {"type": "struct", "fields": [{**fields[0], "name": "s", "type": kind}]}
     rows = {"columns": json.dumps(columns), "by_name": True}
-    args = {"path": table.path, "options": {}, "seen": seen, "rows": rows}
+    args = {"path": table.path, "options": {}, "view": seen, "rows": rows}
     with pytest.raises(InvalidInputError, match="'s' cannot be changed inside: .* 'spark'"):
         columns_for_rows(args)

@@ -38,7 +38,7 @@ def seen(table: colonnade.ArrowTable) -> NamedView:
 def plan(table: colonnade.ArrowTable) -> dict[str, Any]:
     read = load({"path": table.path, "options": {}})
     args = {"path": table.path, "columns": read["columns"], "options": {}}
-    return plan_write({**args, "seen": read["view"]})
+    return plan_write({**args, "view": read["view"]})
 
 
 def test_spark_is_told_the_constraints(table: colonnade.ArrowTable) -> None:

@@ -27,7 +27,7 @@ def table(tmp_path: Path) -> colonnade.ArrowTable:
 def plan(table: colonnade.ArrowTable, **more: Any) -> dict[str, Any]:
     read = load({"path": table.path, "options": {}})
     seen = {**read["view"], "evolving": more.pop("evolving", None)}
-    args = {"path": table.path, "columns": read["columns"], "options": {}, "seen": seen}
+    args = {"path": table.path, "columns": read["columns"], "options": {}, "view": seen}
     return plan_write({**args, **more})
 
 
@@ -101,6 +101,6 @@ def asking(change: dict[str, Any]) -> dict[str, Any]:
 def brought(table: colonnade.ArrowTable, change: dict[str, Any]) -> str:
     """Return the Spark schema of a table with what a statement asks for."""
     args = {"path": table.path, "options": {}}
-    rows = {**args, "seen": load(args)["view"], "rows": asking(change)}
+    rows = {**args, "view": load(args)["view"], "rows": asking(change)}
     schema: str = columns_for_rows(rows)["columns"]
     return schema

@@ -161,7 +161,7 @@ def test_a_statement_has_one_time_from_its_scan_to_its_commit_however_long_it_ru
     read = load({"path": path, "options": {}, "query": 71})
     agreed = read["view"]["agreed"]
     pass_hours(monkeypatch, 1)
-    asked = {"path": path, "seen": read["view"], "options": {}}
+    asked = {"path": path, "view": read["view"], "options": {}}
     for query in (71, 72):  # Spark asks with another number after a second.
         planned = plan_write({**asked, "columns": read["columns"], "query": query})
         assert json.loads(planned["job"])["time"] == agreed
@@ -180,7 +180,7 @@ def test_a_row_that_expires_during_a_statement_lives_for_its_scan_and_for_its_co
     assert keys(scan({"view": view}, "k")) == [7]
     pass_hours(monkeypatch, 1)
     tree = {"op": "=", "args": [{"column": ["k"]}, {"type": "bigint", "value": "7"}]}
-    asked = {"path": path, "seen": view, "filters": [tree], "options": {}}
+    asked = {"path": path, "view": view, "filters": [tree], "options": {}}
     deleted = deletes.delete_where({**asked, "transaction": new_transaction_id()})
     assert deleted["epoch"] == view["epoch"] + 1
     table = colonnade.open(path)

@@ -82,7 +82,7 @@ def test_a_table_is_read_and_written_with_options_of_the_session_or_of_the_table
     scan = ask("scan", {"view": loaded["view"], **SCAN}, session)["result"]
     assert scan["rows"] == 100
     assert "vault://lake" in scan["tasks"][0]
-    args = {"path": PATH, "options": own, "seen": loaded["view"], "columns": schema_json()}
+    args = {"path": PATH, "options": own, "view": loaded["view"], "columns": schema_json()}
     planned = ask("plan_write", args, session)["result"]
     entries = write_rows(WriteJob.model_validate_json(planned["job"]), ROWS.to_batches())
     sent = {"job": planned["job"], "database": planned["database"]}

@@ -57,10 +57,10 @@ class Update:
         self.table = colonnade.open(path)
         state = load({"path": str(path), "options": {}})
         schema = declared_json(self.table._state.schema)
-        plan = planned(path, columns=schema, seen=state["view"], filled=["copy"])
+        plan = planned(path, columns=schema, view=state["view"], filled=["copy"])
         self.args: dict[str, Any] = {
             "job": plan["job"],
-            "seen": state["view"],
+            "view": state["view"],
             "counted": True,
             "columns": list(columns or ("n",)),
             "filters": [],
@@ -88,9 +88,9 @@ class Update:
             "asked": self.chosen["asked"],
             "reports": [self._write(each, least) for each in rowsets],
         }
-        assert epoch == self.args["seen"]["epoch"]
+        assert epoch == self.args["view"]["epoch"]
         said = {name: self.args[name] for name in ("job", "filters")}
-        said["database"] = self.args["seen"]["database"]
+        said["database"] = self.args["view"]["database"]
         return rows.commit_rows(
             {**said, "messages": [], "kind": "update", "keys": None, "columns": columns}
         )
@@ -141,7 +141,7 @@ def test_a_rowset_that_retention_removes_while_columns_are_chosen_is_not_damage(
     colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
     fresh, update = Snapshots(), Update(path)
     monkeypatch.setattr(column_updates, "SNAPSHOTS", fresh)
-    fresh.seen(NamedView(**update.args["seen"]))
+    fresh.of_view(NamedView(**update.args["view"]))
     outlive(path, numbers(0, 1))
     for name, args in (("updated_rowsets", {}), ("choose_columns", {"counts": None})):
         with pytest.raises(NotFoundError, match="Epoch 4 of .* was removed by retention"):
@@ -201,7 +201,7 @@ def test_columns_that_decide_more_than_their_own_values_are_never_replaced(
 
 def test_a_statement_that_read_another_epoch_than_its_job_moves_rows(path: Path) -> None:
     update = Update(path)
-    update.args["seen"]["epoch"] -= 1
+    update.args["view"]["epoch"] -= 1
     assert update.candidates() == []
     assert update.choose(None)[0] == []
 

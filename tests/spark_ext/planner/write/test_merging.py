@@ -31,7 +31,7 @@ def make(path: Path, **properties: str) -> ArrowTable:
 
 def ask(path: str, names: list[str], **options: str) -> dict[str, Any]:
     loaded = load({"path": path, "options": {}})
-    args = {"path": path, "seen": loaded["view"], "names": names, "options": options}
+    args = {"path": path, "view": loaded["view"], "names": names, "options": options}
     return columns_of_append(args)
 
 
@@ -52,7 +52,7 @@ def planned(path: str, given: Any, new: dict[str, str], **options: str) -> dict[
         "path": path,
         "columns": columns,
         "options": options,
-        "seen": seen,
+        "view": seen,
         "user_columns": given,
     }
     return plan_write(args)
@@ -139,7 +139,7 @@ def test_rows_that_bring_a_column_meet_the_state_before_their_slot(
 def ask_merge(path: str, names: list[str], **more: Any) -> Any:
     loaded = load({"path": path, "options": {}})
     seen = {**loaded["view"], "evolving": more.pop("evolving", None)}
-    args = {"path": path, "seen": seen, "names": names, "options": {}, "keys": ["id"]}
+    args = {"path": path, "view": seen, "names": names, "options": {}, "keys": ["id"]}
     return merge_by_key({**args, "bytes": 1, "most": None, **more})["user_columns"]
 
 

@@ -69,7 +69,7 @@ def seen(path: Path) -> dict[str, Any]:
 
 def deletion(path: Path, *filters: dict[str, Any], **said: str) -> dict[str, Any]:
     """The request of a DELETE, under an id of its own."""
-    args = {"path": str(path), "seen": seen(path), "filters": filters, "options": {}}
+    args = {"path": str(path), "view": seen(path), "filters": filters, "options": {}}
     return {**args, "transaction": new_transaction_id(), **said}
 
 

@@ -73,7 +73,7 @@ public final class Catalog {
    * statement.
    */
   public record ColumnsForRows(
-      String path, Views.NamedView seen, Views.RowsToWrite rows, Map<String, String> options)
+      String path, Views.NamedView view, Views.RowsToWrite rows, Map<String, String> options)
       implements Question<Columns> {}
 
   /** A Spark schema as JSON. */

@@ -13,7 +13,7 @@ public final class Rewrites {
 
   /** An UPDATE or MERGE whose columns may be replaced. */
   public record Update(
-      String job, Views.NamedView seen, boolean counted, List<String> columns, long reads,
+      String job, Views.NamedView view, boolean counted, List<String> columns, long reads,
       @Nullable List<Clauses.Tree> filters, @Nullable String least) {}
 
   /** Ask for the ids of the RowSets whose changed rows are to be counted. */
@@ -37,7 +37,7 @@ public final class Rewrites {
 
   /** Plan to fill {@code column} of the table at {@code path}, from the columns {@code reads}. */
   public record PlanFill(
-      String path, Views.NamedView seen, String column, List<String> reads, @Nullable String added,
+      String path, Views.NamedView view, String column, List<String> reads, @Nullable String added,
       @Nullable String where)
       implements Request<PlannedFill> {}
 

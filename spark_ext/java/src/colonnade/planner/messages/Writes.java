@@ -28,7 +28,7 @@ public final class Writes {
 
   /** Plan a write to the table at {@code path} of rows with the Spark schema {@code columns}. */
   public record PlanWrite(
-      String path, String columns, Map<String, String> options, @Nullable Views.NamedView seen,
+      String path, String columns, Map<String, String> options, @Nullable Views.NamedView view,
       @Nullable Clauses.Design design, boolean overwrite, @Nullable List<Clauses.Tree> where,
       boolean dynamic, @Nullable String transaction, @Nullable List<String> filled,
       @Nullable Clauses.UserColumns userColumns, @Nullable Clauses.Layout layout, Long query)
@@ -86,22 +86,22 @@ public final class Writes {
       implements Question<Replies.Answer> {}
 
   /**
-   * Delete the rows of the table at {@code path} that {@code filters} select, at the state
-   * {@code seen}.
+   * Delete the rows of the table at {@code path} that {@code filters} select in a {@code view} of
+   * it.
    */
   public record DeleteWhere(
-      String path, Views.NamedView seen, List<Clauses.Tree> filters, Map<String, String> options,
+      String path, Views.NamedView view, List<Clauses.Tree> filters, Map<String, String> options,
       Clauses.HistoryText history, String transaction)
       implements Request<Committed> {}
 
   /** Ask how Spark analyzes an append of rows for which the user gave the columns {@code names}. */
   public record ColumnsOfAppend(
-      String path, Views.NamedView seen, List<String> names, Map<String, String> options)
+      String path, Views.NamedView view, List<String> names, Map<String, String> options)
       implements Question<AnalyzedRows> {}
 
   /** Ask how Spark analyzes a MERGE that finds its rows by the primary key, without a join. */
   public record MergeByKey(
-      String path, Views.NamedView seen, List<String> keys, List<String> names, long bytes,
+      String path, Views.NamedView view, List<String> keys, List<String> names, long bytes,
       @Nullable String most, Map<String, String> options)
       implements Question<AnalyzedRows> {}
 
@@ -113,7 +113,7 @@ public final class Writes {
 
   /** Ask which column says when new rows expire, and the time to store in other rows. */
   public record ExpiringRows(
-      String path, Views.NamedView seen, Map<String, String> options)
+      String path, Views.NamedView view, Map<String, String> options)
       implements Question<Expiring> {}
 
   /** A column, and the time to store in it, in its unit. */

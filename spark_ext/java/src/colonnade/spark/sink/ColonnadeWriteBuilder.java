@@ -26,7 +26,7 @@ public final class ColonnadeWriteBuilder
       Set.of("partitionoverwritemode", "replacewhere", "overwriteschema");
 
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
-  private final ColonnadeTable seen;
+  private final ColonnadeTable table;
   private final boolean byFrame;
   private WriteRequest request;
 
@@ -80,11 +80,11 @@ public final class ColonnadeWriteBuilder
   private ColonnadeWriteBuilder(
       WriteRequest request,
       BiConsumer<PlannedWrite, WriterCommitMessage[]> end,
-      ColonnadeTable seen,
+      ColonnadeTable table,
       boolean byFrame) {
     this.request = request;
     this.end = end;
-    this.seen = seen;
+    this.table = table;
     this.byFrame = byFrame;
   }
 
@@ -109,7 +109,7 @@ public final class ColonnadeWriteBuilder
         request.options().keySet().stream()
             .anyMatch(name -> CHOICES.contains(name.toLowerCase(Locale.ROOT)));
     boolean dynamic = SQLConf.get().partitionOverwriteMode().toString().equals("DYNAMIC");
-    return byFrame && dynamic && !chosen && !seen.layout().isEmpty()
+    return byFrame && dynamic && !chosen && !table.layout().isEmpty()
         ? overwriteDynamicPartitions()
         : overwrite(new Predicate[0]);
   }
@@ -139,7 +139,7 @@ public final class ColonnadeWriteBuilder
     if (planned.exact()) {
       return new ColonnadeWrite(request.kind(), planned, end);
     }
-    SparkCondition condition = SparkCondition.running(seen.decided()).orElseThrow();
+    SparkCondition condition = SparkCondition.running(table.decided()).orElseThrow();
     List<Tree> filters = request.where();
     return new ColonnadeWrite(
         request.kind(),

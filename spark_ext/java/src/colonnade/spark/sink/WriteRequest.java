@@ -25,7 +25,7 @@ import org.apache.spark.sql.types.StructType;
  * @param rows the columns that Spark will give
  * @param filled those of them that Spark computes, or null for a statement that writes no rows
  * @param options the user's
- * @param seen the view that the statement has read, or null for whatever is there
+ * @param view what the statement has read, or null for the newest state
  * @param design of a table to create, or null
  * @param where filters that select the rows to overwrite, or null for all
  * @param dynamic whether it overwrites just the partitions that its rows are of
@@ -40,7 +40,7 @@ public record WriteRequest(
     StructType rows,
     List<String> filled,
     Map<String, String> options,
-    NamedView seen,
+    NamedView view,
     Design design,
     boolean overwrite,
     List<Tree> where,
@@ -75,13 +75,13 @@ public record WriteRequest(
 
   public WriteRequest creating(Design table) {
     return new WriteRequest(
-        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, userColumns,
+        path, rows, filled, options, view, table, overwrite, where, dynamic, callable, userColumns,
         checks, layout);
   }
 
   public WriteRequest overwriting(List<Tree> filters) {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, filters, false, callable, userColumns,
+        path, rows, filled, options, view, design, true, filters, false, callable, userColumns,
         checks, layout);
   }
 
@@ -90,7 +90,7 @@ public record WriteRequest(
     Map<String, String> all = new HashMap<>(ofStatement);
     all.putAll(options);
     return new WriteRequest(
-        path, rows, filled, all, seen, design, overwrite, where, dynamic, callable,
+        path, rows, filled, all, view, design, overwrite, where, dynamic, callable,
         userColumns, checks,
         layout);
   }
@@ -98,13 +98,13 @@ public record WriteRequest(
   /** Returns the request with the layout that the writer asks for, in the planner's terms. */
   public WriteRequest laidOut(Layout asked) {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, overwrite, where, dynamic, callable, userColumns,
+        path, rows, filled, options, view, design, overwrite, where, dynamic, callable, userColumns,
         checks, asked);
   }
 
   WriteRequest overwritingPartitions() {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, null, true, callable, userColumns,
+        path, rows, filled, options, view, design, true, null, true, callable, userColumns,
         checks, layout);
   }
 
@@ -121,7 +121,7 @@ public record WriteRequest(
     PlannedJob planned =
         Planner.call(
             new PlanWrite(
-                path, rows.json(), options, seen, design, overwrite, where, dynamic,
+                path, rows.json(), options, view, design, overwrite, where, dynamic,
                 StatementTag.running(), filled, userColumns, layout, PlannedQuery.number()));
     return new PlannedWrite(
         planned, rows, PartitionLayout.of(planned.partitioning(), callable), checks);
