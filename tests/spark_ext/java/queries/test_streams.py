@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -241,16 +242,17 @@ def test_a_renamed_table_goes_on_and_a_table_made_again_does_not(
     assert "was dropped and made again, or this stream reads another table" in stream.refusal()
 
 
-def test_a_damaged_checkpoint_is_refused_in_one_sentence(stream: Stream) -> None:
+@pytest.mark.parametrize("damage", [("{.*}$", "{}"), ('"stream":1', '"stream":9')])
+def test_a_damaged_checkpoint_is_refused_in_one_sentence(
+    stream: Stream, damage: tuple[str, str]
+) -> None:
     stream.append(1)
     stream.ids()
     stream.append(2)
-    for name in ("offsets/0", "offsets/.0.crc"):
-        path = Path(stream.checkpoint) / name
-        if name.endswith("crc"):
-            path.unlink()
-        else:
-            path.write_text(path.read_text().replace('"stream":1', '"stream":9'))
+    offsets = Path(stream.checkpoint) / "offsets"
+    (offsets / ".0.crc").unlink()
+    head, about, offset = (offsets / "0").read_text().split("\n")
+    (offsets / "0").write_text("\n".join((head, about, re.sub(*damage, offset))))
     assert "has an offset that cannot be read" in stream.refusal()
 
 
