@@ -278,6 +278,14 @@ def test_a_wrong_option_of_a_stream_is_refused_in_one_sentence(stream: Stream, t
     assert text in stream.refusal(**WRONG[text])
 
 
+@pytest.mark.parametrize("columns", ["id BIGINT, s STRING", "id INT"])
+def test_columns_that_a_user_gives_a_stream_are_refused_in_one_sentence(
+    stream: Stream, columns: str
+) -> None:
+    reader = f"spark.readStream.format('colonnade').schema({columns!r}).load({stream.path!r})"
+    assert "has the columns of the table; leave out schema(...)" in stream.spark.refused_run(reader)
+
+
 def test_the_progress_of_a_query_says_how_far_it_is_behind(stream: Stream) -> None:
     for i in range(3):
         stream.append(i)

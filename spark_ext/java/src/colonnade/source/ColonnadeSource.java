@@ -109,6 +109,10 @@ public final class ColonnadeSource
     if (stream != null) {
       return stream;
     }
+    if (Caller.isStreamReader()) { // Spark has asked for no columns, because the user gave some.
+      throw ColonnadeException.invalid(
+          "A stream of a table has the columns of the table; leave out schema(...).");
+    }
     // Of a stream that writes to a path, only the sink below learns mode and layout.
     return Caller.isStreamToPath() ? new NoTable("of a stream") : catalogTable(properties);
   }
