@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.options.names import STREAM, WRITING
 from colonnade.spark_ext.options.write import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.messages.base import operation
 from colonnade.spark_ext.planner.messages.writes import CheckStream, StreamTarget
@@ -24,6 +25,8 @@ _DECIDED = {
 }
 """Options of a write that the stream decides itself, and how."""
 
+_OF_READING = {name.casefold(): name for name in STREAM if name not in WRITING}
+
 
 @operation
 def check_stream(request: CheckStream) -> StreamTarget:
@@ -38,6 +41,11 @@ def check_stream(request: CheckStream) -> StreamTarget:
             raise InvalidInputError(
                 f"Option {name} is not for writeStream: {reason}; leave it out."
             )
+    for key in sorted(given & _OF_READING.keys()):
+        raise InvalidInputError(
+            f"Option {_OF_READING[key]} is not for writeStream: it says what a stream reads; set it"
+            " in readStream."
+        )
     options = parse_write_options({**request.options, "path": request.path})
     location, state = base_of(place(options.path, options.storage), None)
     table = None if state is None else location.find(state)

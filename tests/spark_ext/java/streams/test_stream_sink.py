@@ -265,6 +265,7 @@ def test_a_stream_of_small_batches_compacts_the_table_that_asks_for_it(
 REFUSED = {
     "an option of another format": ({"delta.appendOnly": "true"}, {}, "no property forbids"),
     "an unknown option": ({"maxRecordPerFile": "5"}, {}, "did you mean maxRecordsPerFile?"),
+    "an option of readStream": ({"maxFilesPerTrigger": "1"}, {}, "set it in readStream"),
     "the name of a batch": ({"txnAppId": "a", "txnVersion": "1"}, {}, "names each batch by its"),
     "an overwrite": ({"replaceWhere": "id > 1"}, {}, "the output mode says what a batch replaces"),
     "other columns": ({"overwriteSchema": "true"}, {}, "the output mode says"),
