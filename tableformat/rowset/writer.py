@@ -21,7 +21,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.task_writer import RowSources, TaskWriter
-from colonnade.tableformat.rowset.write.output import RowSetOutput
+from colonnade.tableformat.rowset.write.output import RowSetOutput, drained
 from colonnade.tableformat.rowset.write.sort import sort_indices
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.storage_form import to_storage
@@ -166,7 +166,7 @@ class RowSetWriter(TaskWriter):
         cut_rows = min(
             self._cut_rows(), max(1, len(order) * self._options.cut_bytes // max(size, 1))
         )
-        columns: Iterable[pa.Array] = map(_drain, chunks)
+        columns: Iterable[pa.Array] = map(drained, chunks)
         if rows < len(order):
             columns = list(columns)
         origins = None if self._sources is None else self._sources.take(len(order))
@@ -244,13 +244,6 @@ class RowSetWriter(TaskWriter):
             self._own.clear()
         self._finished.append(self._output)
         self._output = None
-
-
-def _drain(arrays: list[pa.Array]) -> pa.Array:
-    """Return the arrays as one. Empties the list, so that its arrays can be released."""
-    whole = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-    arrays.clear()
-    return whole
 
 
 def pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:

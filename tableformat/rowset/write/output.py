@@ -32,6 +32,7 @@ from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, read_bound
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
+from colonnade.tableformat.jobs import JobRunner, Stop, run_in_order
 from colonnade.tableformat.rowset.adapt import absent_values
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
@@ -74,10 +75,21 @@ class _Part:
         self.filter_length = 0
 
 
+_Encoded = tuple[_Part, BlockEntry, tuple[pa.Buffer, ...], bytes]
+"""A column, and a block of it with its entry and its Bloom filter."""
+
+_MOST_THREADS = 4
+"""Each holds a piece of the rows, and other tasks of the machine may write as well."""
+
+_ROWS_OF_ONE_THREAD = 2**14
+"""Fewer rows are encoded in less time than threads take to start."""
+
+
 class RowSetOutput:
     """Takes rows cut by cut, and returns an entry for the log.
 
-    Readers see nothing before the commit.
+    Readers see nothing before the commit. Many rows are encoded in up to four threads, or fewer if
+    Arrow uses fewer (`pyarrow.cpu_count`). The bytes do not depend on their number.
     """
 
     def __init__(
@@ -119,10 +131,7 @@ class RowSetOutput:
         Empties the lists, so that encoded rows are released. Raises InvalidInputError for a value
         that is too large, and StoreError.
         """
-        for part, arrays in zip(self._parts, chunks, strict=True):
-            array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-            arrays.clear()
-            self._encode(part, array)
+        self._encode(zip(self._parts, map(drained, chunks), strict=True), rows)
         self._cuts.append(self.rows + rows)
 
     def add_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
@@ -133,7 +142,7 @@ class RowSetOutput:
         """
         for part, blocks in zip(self._parts, columns, strict=True):
             if not blocks:
-                self._encode(part, absent_values(part.column, rows))
+                self._encode([(part, absent_values(part.column, rows))], rows)
             for block in blocks:
                 data = (pa.py_buffer(block.data),) if block.entry.length else ()
                 bloom = bytes(block.bloom) if part.has_filters else b""
@@ -148,19 +157,29 @@ class RowSetOutput:
         """
         numbers = np.asarray(order)
         pieces = [numbers[at : at + cut_rows] for at in range(0, len(numbers), cut_rows)]
-        for part, array in zip(self._parts, columns, strict=True):
-            for piece in pieces:
-                self._encode(part, chosen_rows(array, piece))
-            del array  # before the next one is made
+
+        def chosen() -> Iterator[tuple[_Part, pa.Array]]:
+            for part, array in zip(self._parts, columns, strict=True):
+                for piece in pieces:
+                    yield part, chosen_rows(array, piece)
+                del array  # before the next one is made
+
+        self._encode(chosen(), len(numbers))
         for piece in pieces:
             self._cuts.append(self.rows + len(piece))
 
-    def _encode(self, part: _Part, array: pa.Array) -> None:
-        for piece in _pieces(array, self._options.block_bytes):
-            entry, data = encode_block(piece, part.column)
-            bloom = b""
-            if part.has_filters and data:
-                bloom = encode_filter(piece, part.column)
+    def _encode(self, columns: Iterable[tuple[_Part, pa.Array]], rows: int) -> None:
+        """Append arrays of columns, which have so many rows for each column."""
+        pieces = (
+            (part, piece)
+            for part, array in columns
+            for piece in _pieces(array, self._options.block_bytes)
+        )
+        threads = min(pa.cpu_count(), _MOST_THREADS) if rows > _ROWS_OF_ONE_THREAD else 1
+        blocks: Iterator[_Encoded] = map(_encoded, pieces)
+        if threads > 1:
+            blocks = run_in_order(JobRunner(_encoded, threads), pieces, held=threads)
+        for part, entry, data, bloom in blocks:
             self._add_block(part, entry, data, bloom)
 
     def _add_block(
@@ -338,6 +357,20 @@ class RowSetOutput:
         with suppress(ColonnadeError):
             # The id is random, so no other RowSet uses the folder.
             self._store.remove_folder(object_names.rowset_folder(self._prefix, self._object))
+
+
+def drained(arrays: list[pa.Array]) -> pa.Array:
+    """Return the arrays as one. Empties the list, so that its arrays can be released."""
+    whole = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+    arrays.clear()
+    return whole
+
+
+def _encoded(piece: tuple[_Part, pa.Array], _: Stop | None = None) -> _Encoded:
+    part, array = piece
+    entry, data = encode_block(array, part.column)
+    bloom = encode_filter(array, part.column) if part.has_filters and data else b""
+    return part, entry, data, bloom
 
 
 def _index(part: _Part) -> bytes | None:

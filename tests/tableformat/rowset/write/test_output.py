@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.errors import StoreError
-from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.ids import ObjectId, new_object_id
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import MemoryStore, ObjectStore, ObjectWriter
-from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.block import encode_block
+from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write.output import RowSetOutput
 from colonnade.tableformat.rowset.write_options import WriteOptions
@@ -111,6 +114,51 @@ def test_where_files_are_dear_a_large_rowset_is_one_object() -> None:
         made.add_cut(arrays(first, 100), 100)
     assert made.finish().place == "packed"
     assert len(names(store)) == 1
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    before = pa.cpu_count()
+    yield pa.set_cpu_count
+    pa.set_cpu_count(before)
+
+
+@pytest.mark.parametrize("place", sorted(PLACES))
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_the_bytes_do_not_depend_on_the_number_of_threads(
+    place: str, is_sorted: bool, threads: Callable[[int], None]
+) -> None:
+    """The rows are so many that several threads encode their blocks."""
+    count, found = 40_000, []
+    for number in (1, 2, 5):
+        threads(number)
+        store = MemoryStore()
+        options = WriteOptions(**PLACES[place], block_bytes=9_000, bloom_columns=frozenset((1,)))  # type: ignore[arg-type]
+        made = RowSetOutput(store, "t/", ObjectId("0" * 32), COLUMNS, options)
+        if is_sorted:
+            columns = [pa.concat_arrays(each) for each in arrays(0, count)]
+            order = np.random.default_rng(1).permutation(count)
+            made.add_sorted(columns, pa.array(order), 7_000)
+        else:
+            made.add_cut(arrays(0, count), count)
+        entry = made.finish()
+        assert len({n for n, _ in read(store, entry)}) == count
+        found.append((entry.data, {each: store.get(each) for each in names(store)}))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_block_that_cannot_be_encoded_in_a_thread_fails_the_write(
+    threads: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(array: pa.Array, column: StoredColumn) -> Any:
+        if column.id == 2:
+            raise InvalidInputError("no block can hold it")
+        return encode_block(array, column)
+
+    threads(3)
+    monkeypatch.setattr("colonnade.tableformat.rowset.write.output.encode_block", refuse)
+    with pytest.raises(InvalidInputError, match="no block can hold it"):
+        output(MemoryStore()).add_cut(arrays(0, 40_000), 40_000)
 
 
 def test_added_arrays_are_released_at_once() -> None:
