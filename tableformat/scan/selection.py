@@ -34,6 +34,10 @@ from colonnade.tableformat.scan.plan import cut_rows
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.stored_value import to_numpy
 
+_JOINED_ROWS = 8_192
+_JOINED_BYTES = 8 * 2**20
+"""Rows of several blocks become one batch up to this size."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -180,12 +184,28 @@ def read_numbered(
     numbers: NDArray[np.int64],
     schema: TableSchema,
 ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
-    """Yield rows of a RowSet in batches by their ascending numbers, like `read_selected`."""
+    """Yield rows of a RowSet in batches by their ascending numbers, like `read_selected`.
+
+    Rows of several blocks come in one batch where they are few, because those who change rows take
+    about a millisecond for each batch.
+    """
     cuts = np.array(cut_rows(rowset.entry))
     stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
     ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]
     reader = RowSetReader(store, view, rowset)
+    waiting: list[pa.RecordBatch] = []
+    size = first = end = 0
     for first_row, batch in reader.read(schema.fields, ranges=ranges):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
-        chosen = numbers[low:high]
-        yield chosen, batch.take(pa.array(chosen - first_row))
+        taken = batch.take(pa.array(numbers[low:high] - first_row))
+        if waiting and (high - first > _JOINED_ROWS or size + taken.nbytes > _JOINED_BYTES):
+            yield numbers[first:end], _one_batch(waiting)
+            waiting, size, first = [], 0, low
+        waiting.append(taken)
+        size, end = size + taken.nbytes, high
+    if waiting:
+        yield numbers[first:end], _one_batch(waiting)
+
+
+def _one_batch(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

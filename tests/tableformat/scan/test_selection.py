@@ -124,3 +124,22 @@ def test_stored_matches_include_deleted_rows_and_a_selection_does_not() -> None:
 def test_a_condition_on_an_unknown_column_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="absent"):
         selected("absent = 1")
+
+
+@pytest.mark.parametrize(
+    ("limits", "sizes"),
+    [
+        ({}, [[37], [40]]),
+        ({"_JOINED_ROWS": 16}, [[14, 16, 7], [16, 16, 8]]),
+        ({"_JOINED_BYTES": 1}, [[6, 8, 8, 8, 7], [8, 8, 8, 8, 8]]),
+    ],
+)
+def test_rows_of_several_blocks_come_together_up_to_a_size(
+    limits: dict[str, int], sizes: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(f"colonnade.tableformat.scan.selection.{name}", limit)
+    found, schema = selected(None), TABLE._state.schema
+    batches = [[len(rows) for rows, _ in read_selected(STORE, each, schema)] for each in found]
+    assert batches == sizes
+    assert values(found) == ALIVE
