@@ -208,7 +208,7 @@ class TableStream:
         lost = f"epochs up to {head.floor} of table {self.shown.name!r} were removed by retention"
         if self.rules.fail_on_loss:
             raise NotFoundError(
-                f"A stream has read up to epoch {start.epoch}, and {lost}; start it with another"
+                f"A stream reads on from epoch {start.epoch}, but {lost}; start it with another"
                 " checkpointLocation, or set failOnDataLoss to false to go on without them."
             )
         _log.warning("A stream goes on after epoch %d without what %s.", head.floor, lost)
