@@ -1,4 +1,7 @@
-"""Streams from tables into tables lose and double no row, wherever `kill -9` ends their driver."""
+"""Streams from tables into tables lose and double no row, wherever `kill -9` ends their driver.
+
+Nor do they if two drivers run at once.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,36 @@ def test_streams_between_tables_equal_their_sources_wherever_the_driver_is_kille
                 time.sleep(source.random.uniform(0, 3))
             time.sleep(source.random.random())
             kill_session(process)
-    with running([*command, "end"], log, PYTHONPATH=str(ROOT)) as process:
+    finish(source, tmp_path)
+
+
+def test_of_two_drivers_on_one_checkpoint_one_ends_and_no_row_is_lost_or_doubled(
+    tmp_path: Path,
+) -> None:
+    source = Source(tmp_path, 1)
+    source.work()
+    command = [sys.executable, str(PROGRAM), str(tmp_path)]
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    one, other = tmp_path / "one" / "log", tmp_path / "other" / "log"
+    with running(command, one, PYTHONPATH=str(ROOT)) as first:
+        while batch_of(source, "copied") < 1:
+            assert first.poll() is None, one.read_text()[-8000:]
+            time.sleep(0.5)
+            source.work()
+        with running(command, other, PYTHONPATH=str(ROOT)) as second:
+            while first.poll() is None and second.poll() is None:
+                source.work()
+                time.sleep(0.5)
+            text = (other if first.poll() is None else one).read_text()
+    assert "Concurrent update to the log" in text, text[-8000:]
+    finish(source, tmp_path)
+
+
+def finish(source: Source, folder: Path) -> None:
+    """Let a driver read all that is left, and compare the written tables with the sources."""
+    log, command = folder / "driver.log", [sys.executable, str(PROGRAM), str(folder), "end"]
+    with running(command, log, PYTHONPATH=str(ROOT)) as process:
         assert process.wait(1800) == 0, log.read_text()[-8000:]
     events, orders = rows_of(source, "events"), rows_of(source, "orders")
     assert rows_of(source, "copied") == events
