@@ -28,14 +28,14 @@ class Stop:
     def __init__(self) -> None:
         self._lock = Lock()
         self._requested = False
-        self._told: list[Callable[[], object]] = []
+        self._callbacks: list[Callable[[], object]] = []
 
     def request(self) -> None:
         """Request the stop: from now on `check` raises, and callbacks of `telling` are called."""
         with self._lock:
             self._requested = True
-            told, self._told = self._told, []
-        for tell in told:
+            callbacks, self._callbacks = self._callbacks, []
+        for tell in callbacks:
             try:
                 tell()
             except Exception:
@@ -55,12 +55,12 @@ class Stop:
         """
         with self._lock:
             self.check()
-            self._told.append(tell)
+            self._callbacks.append(tell)
         try:
             yield
         finally:
             with self._lock:
-                self._told = [each for each in self._told if each is not tell]
+                self._callbacks = [each for each in self._callbacks if each is not tell]
 
 
 @dataclass(frozen=True, slots=True)

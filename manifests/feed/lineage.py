@@ -61,7 +61,7 @@ class Lineage:
         self._first = 0 if before is None else before.next_rowset_id
         self._known: dict[int, Origins] = {}
         self._spans: dict[tuple[int, int], tuple[Lineage, list[LiveRowSet]]] = {}
-        self._given: dict[int, FrozenBitMap] = {}
+        self._new_values: dict[int, FrozenBitMap] = {}
 
     def is_new(self, rowset: int) -> bool:
         """Return whether the span has added a RowSet."""
@@ -74,9 +74,9 @@ class Lineage:
         """
         return self._known.get(rowset)
 
-    def given(self, rowset: int) -> FrozenBitMap:
+    def new_values(self, rowset: int) -> FrozenBitMap:
         """Return the rows of a live RowSet in whose place a statement has put other values."""
-        return self._given.get(rowset, _NO_ROWS)
+        return self._new_values.get(rowset, _NO_ROWS)
 
     def follow(self, step: Step) -> None:
         """Go on with the next epoch that changed the table. Raises CorruptionError, StoreError."""
@@ -85,7 +85,7 @@ class Lineage:
         for operation, _ in step.operations():
             if isinstance(operation, ReplaceColumn) and (self._fills or not operation.fill):
                 rows = vectors.changed(operation, _ANY_ROWS)
-                self._given[operation.rowset] = self.given(operation.rowset) | rows
+                self._new_values[operation.rowset] = self.new_values(operation.rowset) | rows
             elif isinstance(operation, DropRowSet):
                 dropped.update(ids_of(operation.rowsets))
             elif isinstance(operation, Compaction):
@@ -99,7 +99,7 @@ class Lineage:
             found = dict(self._restored(step, restored.epoch))
         for rowset in dropped:
             self._known.pop(rowset, None)
-            self._given.pop(rowset, None)
+            self._new_values.pop(rowset, None)
         self._known.update(found)
 
     def _composed(self, moved: Moved) -> Origins:
@@ -107,7 +107,7 @@ class Lineage:
         numbers = moved.numbers.copy()
         changed = np.full(len(numbers), moved.rewritten)
         for earlier, at, rows in by_rowset(moved.numbers):
-            changed[at] |= _among(rows, self.given(earlier))
+            changed[at] |= _among(rows, self.new_values(earlier))
             if self.is_new(earlier):
                 theirs = self.of(earlier)
                 numbers[at] = NEW if theirs is None else theirs.where.array()[rows]

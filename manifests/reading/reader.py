@@ -50,7 +50,7 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.object_store import ObjectStore
 
-UNTOLD = (CorruptionError, StoreError, UnsupportedFormatError)
+LOG_ERRORS = (CorruptionError, StoreError, UnsupportedFormatError)
 """Errors of a look at the log which do not say whether retention has removed an epoch."""
 
 
@@ -336,7 +336,7 @@ class LogReader:
         return False
 
     @contextmanager
-    def removals_are_told(self, epoch: int, *, staged: bool = False) -> Iterator[None]:
+    def naming_removals(self, epoch: int, *, staged: bool = False) -> Iterator[None]:
         """A block that reads the state at an epoch, and commits nothing.
 
         A missing object is not damage if retention has removed the epoch meanwhile: then the block
@@ -349,7 +349,7 @@ class LogReader:
             yield
         except CorruptionError as error:
             if _is_missing(error):
-                with suppress(*UNTOLD):
+                with suppress(*LOG_ERRORS):
                     head = self.read_head()
                     state = self.read_at(epoch, head=head)
                     if staged and not self._names(state, error):

@@ -27,7 +27,7 @@ def _whole_schema(schema: TableSchema) -> dict[str, Any]:
     return schema.model_dump(mode="json")
 
 
-Shown: TypeAlias = tuple[LiveRowSet, tuple[Region, ...], tuple[Mask, ...]]
+RowSetView: TypeAlias = tuple[LiveRowSet, tuple[Region, ...], tuple[Mask, ...]]
 """A RowSet, the regions whose rows a view hides, and those whose values it masks."""
 
 
@@ -91,7 +91,7 @@ class View:
         """Return whether values of a column may count as NULL, which its statistics do not know."""
         return any(each.column == column.id for each in self.masks_of(rowset))
 
-    def shows(self, rowset: LiveRowSet) -> Shown:
+    def of_rowset(self, rowset: LiveRowSet) -> RowSetView:
         """Return a value that is equal where two views show the same rows of a RowSet."""
         return rowset, self.hidden_in(rowset), self.masks_of(rowset)
 

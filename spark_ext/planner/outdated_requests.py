@@ -52,7 +52,7 @@ def unless_outdated(operation: Operation[Any, Any]) -> Operation[Any, Any]:
             if read is None:
                 raise
             log, epoch = Log(open_store(place_of(read))), read.epoch
-            with log.reader.removals_are_told(_epoch(epoch), staged=is_state(epoch)):
+            with log.reader.naming_removals(_epoch(epoch), staged=is_state(epoch)):
                 raise
 
     return replace(operation, run=run)

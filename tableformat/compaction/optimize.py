@@ -66,35 +66,39 @@ def plan_table(
             with removals_are_conflicts(log.reader, OPERATION, base):
                 buried = plan_tombstones(log, base, table, policy)
             plan = plan.model_copy(update={"groups": (*plan.groups, *buried)})
-        return _told(plan, table, chosen), ()
+        return _with_texts(plan, table, chosen), ()
     ids = _order_columns(table, order_by)
     names = ", ".join(table.schema.by_id(column).name for column in ids)
     plan = plan_order(table, base.epoch, facts, policy, names, log.limits)
-    return _told(plan, table, chosen, zorder_by=json.dumps([*order_by])), ids
+    return _with_texts(plan, table, chosen, zorder_by=json.dumps([*order_by])), ids
 
 
-def _told(
+def _with_texts(
     plan: CompactionPlan, table: TableState, chosen: Choices, **parameters: str
 ) -> CompactionPlan:
-    """Return the plan with what people are told of it, also in the history."""
+    """Return the plan with its texts for people, which the history has, too."""
     if chosen.said:
         parameters["where"] = chosen.text
-    return _with_partitions(plan.model_copy(update={"parameters": short_texts(parameters)}), table)
+    return _with_partition_texts(
+        plan.model_copy(update={"parameters": short_texts(parameters)}), table
+    )
 
 
-def _with_partitions(plan: CompactionPlan, table: TableState) -> CompactionPlan:
+def _with_partition_texts(plan: CompactionPlan, table: TableState) -> CompactionPlan:
     """Return the plan with the partitions of its groups as text for people."""
     if not table.partition_layouts:
         return plan
 
-    def told(groups: tuple[CompactionGroup, ...]) -> tuple[CompactionGroup, ...]:
+    def with_texts(groups: tuple[CompactionGroup, ...]) -> tuple[CompactionGroup, ...]:
         texts = (key_text(table, (each.partition_layout_id, each.partition)) for each in groups)
         return tuple(
             group.model_copy(update={"partition_text": text})
             for group, text in zip(groups, texts, strict=True)
         )
 
-    return plan.model_copy(update={"groups": told(plan.groups), "waiting": told(plan.waiting)})
+    return plan.model_copy(
+        update={"groups": with_texts(plan.groups), "waiting": with_texts(plan.waiting)}
+    )
 
 
 def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:

@@ -274,9 +274,9 @@ class _Compared:
         """Note the rows of a RowSet that was there before. Return those that were not shown."""
         both = shown & self._shown_before.get(rowset.id, _NO_ROWS)
         self._take(rowset.id, both)
-        given = self._given(rowset) & both
-        if given:
-            rows = np.asarray(given.to_array(), np.int64)
+        with_new_values = self._new_values(rowset) & both
+        if with_new_values:
+            rows = np.asarray(with_new_values.to_array(), np.int64)
             numbers = np.full(rowset.entry.rows, NEW, np.int64)
             numbers[rows] = origins_of(rowset.id, rows)
             replaced = self._span.touched.replaced.get(rowset.id, ())
@@ -300,20 +300,20 @@ class _Compared:
         changed = np.zeros(len(numbers), np.bool_)
         changed[np.asarray(origins.changed.to_array(), np.int64)] = True
         # A statement may also have replaced values of the row in its new place.
-        given = self._given(rowset) & shown
-        changed[np.asarray(given.to_array(), np.int64)] = True
+        with_new_values = self._new_values(rowset) & shown
+        changed[np.asarray(with_new_values.to_array(), np.int64)] = True
         numbers[~(old & changed)] = NEW
         if (numbers != NEW).any():
             self._updated.append(Updated(rowset, RowOrigins.of(numbers), None))
         return shown - FrozenBitMap(np.flatnonzero(old))
 
-    def _given(self, rowset: LiveRowSet) -> FrozenBitMap:
+    def _new_values(self, rowset: LiveRowSet) -> FrozenBitMap:
         """Return the rows that may have other values in the place where they are."""
-        given = self._span.lineage.given(rowset.id)
+        with_new_values = self._span.lineage.new_values(rowset.id)
         if self._keys is None:
-            return given
+            return with_new_values
         rows, _ = stored_rows(self._store, self._after, rowset, self._keys)
-        return given | FrozenBitMap(rows)
+        return with_new_values | FrozenBitMap(rows)
 
     def _take(self, rowset: int, rows: FrozenBitMap) -> None:
         self._taken.setdefault(rowset, BitMap()).update(rows)

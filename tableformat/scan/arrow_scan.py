@@ -216,7 +216,7 @@ class Scan(ArrowRows):
     def to_arrow(self, threads: int | None = None) -> pa.Table:
         """Read all rows into memory. `threads` are those of `to_batches`."""
         with step("read", self._plan.table, "rows", self._known_rows) as advance:
-            batches = told(self.to_batches(threads), advance)
+            batches = with_progress(self.to_batches(threads), advance)
             return pa.Table.from_batches(batches, self.schema)
 
     def to_polars(self, *, lazy: bool = False) -> Any:
@@ -291,7 +291,7 @@ class Scan(ArrowRows):
         return Scan(self._store, plan, self._source, where, None, limit)
 
 
-def told(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
+def with_progress(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
     """Yield batches, and tell the rows of each once it was used."""
     for batch in batches:
         yield batch

@@ -51,7 +51,7 @@ def read_plan(
     and block, before any row of that block is returned. Raises NotFoundError when retention has
     removed the epoch since the scan was planned.
     """
-    with LogReader(store).removals_are_told(plan.epoch, staged=True):
+    with LogReader(store).naming_removals(plan.epoch, staged=True):
         if plan.order is None:
             yield from _read_rowsets(store, plan, ahead or OpenedAhead())
         else:
@@ -97,7 +97,7 @@ def read_plan_parallel(
             batches.append(batch)
         return batches
 
-    with LogReader(store).removals_are_told(plan.epoch, staged=True):
+    with LogReader(store).naming_removals(plan.epoch, staged=True):
         opened = open_rowsets(store, plan, ahead or OpenedAhead())
         shares = (part for each in opened for part in _shares(store, plan, each, fields, predicate))
         first = [*islice(shares, 2)]

@@ -149,7 +149,7 @@ class TableStream:
         if before is None:
             before = self._after_loss(head, start)
         if table.changed_epoch > before.epoch:
-            with self.reader.removals_are_told(before.epoch):
+            with self.reader.naming_removals(before.epoch):
                 # Later epochs are of other tables.
                 until = min(last, table.changed_epoch)
                 for step in read_steps(self.reader, table.id, before, until):

@@ -78,7 +78,7 @@ class ChangePlan:
         Raises as `Changes.to_batches`.
         """
         feed = replace(self.feed, now_ms=None if self.feed.now_ms is None else now_ms)
-        with feed.reader.removals_are_told(before.epoch):
+        with feed.reader.naming_removals(before.epoch):
             steps = read_steps(feed.reader, feed.shown.id, before, last, statics=feed.statics)
             yield from feed.differences(steps, net=self.net)
 

@@ -39,7 +39,7 @@ def get_rows(opened: OpenTable, keys: Sequence[Key], columns: Sequence[str] | No
         return arrow_schema(wanted).empty_table()
     asked = key_batch(keys, key, table.name)
     known = KeySet.of(pa.Table.from_batches([asked]), key, repeated=True)
-    with log.reader.removals_are_told(snapshot.epoch):
+    with log.reader.naming_removals(snapshot.epoch):
         view = log.rowsets.view(
             table, rowset_filter(table, known.predicate()), log.reader.query_ms(snapshot)
         )

@@ -17,8 +17,8 @@ from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
 from colonnade.tableformat.scan.run import read_plan_parallel
 from colonnade.tableformat.scan.selection import judge
 
-Noted = Callable[[ScanPlan, BoundsFilter | None], None]
-"""Hears what a scan may read: its plan, and which RowSets it leaves out."""
+PlanListener = Callable[[ScanPlan, BoundsFilter | None], None]
+"""Gets what a scan may read: its plan, and which RowSets it leaves out."""
 
 Again = Callable[[Sequence[str], Predicate | None, int | None], Scan]
 """Makes a scan of columns, of a condition, and of a limit. Can be pickled."""
@@ -30,8 +30,9 @@ class TableSource:
 
     `shown` has the columns that scans know, which may be older ones.
 
-    A `staged` state is one that a transaction has changed. `noted` hears of every plan. `again`
-    makes a scan of the same state in another process; None for a state of this process alone.
+    A `staged` state is one that a transaction has changed. `on_plan` is called with every plan.
+    `again` makes a scan of the same state in another process; None for a state of this process
+    alone.
     """
 
     log: Log
@@ -41,7 +42,7 @@ class TableSource:
     order: Order | None = None
     now_ms: int | None = None
     staged: bool = False
-    noted: Noted | None = None
+    on_plan: PlanListener | None = None
     again: Again | None = None
 
     def scan(self, columns: Sequence[str] | None, where: Predicate | None) -> Scan:
@@ -57,7 +58,7 @@ class TableSource:
         chosen, view = self._view(where)
         order = None if self.order is None else key_order(self.shown, view.rowsets)
         plan = plan_scan(view, self.epoch, columns, chosen, order)
-        self._note(plan, where)
+        self._call_listener(plan, where)
         return plan
 
     def count(self, where: Predicate | None) -> int:
@@ -67,23 +68,23 @@ class TableSource:
         """
         chosen, view = self._view(where)
         partly = [False] * len(view.rowsets) if chosen is None else judge(view, chosen)[1]
-        told, rest = list[LiveRowSet](), list[LiveRowSet]()
+        counted, rest = list[LiveRowSet](), list[LiveRowSet]()
         for each, some in zip(view.rowsets, partly, strict=True):
-            (told if view.is_counted(each) and not some else rest).append(each)
-        known = sum(each.row_count for each in told)
+            (counted if view.is_counted(each) and not some else rest).append(each)
+        known = sum(each.row_count for each in counted)
         plan = plan_scan(view.of(rest), self.epoch, (), chosen)
-        self._note(plan, where)
+        self._call_listener(plan, where)
         for batch in read_plan_parallel(self.log.store, plan):
             known += int(batch.num_rows)
         return known
 
-    def _note(self, plan: ScanPlan, where: Predicate | None) -> None:
-        if self.noted is not None:
-            self.noted(plan, rowset_filter(self.shown, where))
+    def _call_listener(self, plan: ScanPlan, where: Predicate | None) -> None:
+        if self.on_plan is not None:
+            self.on_plan(plan, rowset_filter(self.shown, where))
 
     def _view(self, where: Predicate | None) -> tuple[Predicate | None, View]:
         """Return RowSets that may match, and the condition with what it says of partition keys."""
-        with self.log.reader.removals_are_told(self.epoch, staged=self.staged):
+        with self.log.reader.naming_removals(self.epoch, staged=self.staged):
             chosen = by_partitions(self.log, self.shown, where)
             view = self.log.rowsets.view(self.table, rowset_filter(self.shown, chosen), self.now_ms)
             return chosen, replace(view, columns=self.shown.schema)

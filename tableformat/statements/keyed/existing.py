@@ -21,7 +21,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.arrays.origins import NEW, Rows, origins_of
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.manifests.state.view import Shown, View
+from colonnade.manifests.state.view import RowSetView, View
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.expired_rows import are_expired
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
@@ -54,7 +54,7 @@ class ExistingRows:
         self._known: list[_Values] = []
         self._numbers: dict[_Values, int] = {}
         self._view: View | None = None
-        self._live: dict[_Values, Shown] = {}
+        self._live: dict[_Values, RowSetView] = {}
 
     @property
     def is_there(self) -> Mask:
@@ -78,7 +78,7 @@ class ExistingRows:
         not count. A row that stays where it is, with the same values, has not moved. Raises
         CorruptionError, StoreError.
         """
-        live = {_values(each): view.shows(each) for each in view.rowsets}
+        live = {_values(each): view.of_rowset(each) for each in view.rowsets}
         changed = [each for each in view.rowsets if self._live.get(v := _values(each)) != live[v]]
         again = {_values(each) for each in changed}
         gone = [i for i, each in enumerate(self._known) if each in again or each not in live]

@@ -39,7 +39,7 @@ from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
-from colonnade.manifests.state.view import Shown, View
+from colonnade.manifests.state.view import RowSetView, View
 from colonnade.tableformat.keys.expired_rows import are_expired, stored_view
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_parts import KeyPart, WrittenKeys
@@ -167,9 +167,9 @@ class _Comparison:
         self._key = key_schema(table)
         self._keys = self._keys_as(self._key)
         self._left_out: defaultdict[int, BitMap] = defaultdict(BitMap)
-        self._expired: dict[Shown, BitMap] = {}
+        self._expired: dict[RowSetView, BitMap] = {}
         self._version: tuple[int, RowSets] | None = None
-        self._compared = frozenset[Shown]()
+        self._compared = frozenset[RowSetView]()
 
     def resolve(self, state: Snapshot, leaving: Leaving) -> ResolvedRows:
         """Compare the rows with those that are new in a later state of the table."""
@@ -191,11 +191,11 @@ class _Comparison:
             self._keys, self._compared = self._keys_as(key), frozenset()
             self._key = key
         near = self._may_have(table, self._keys.may_match) if not first else View.stored(table)
-        new = [each for each in near.rowsets if near.shows(each) not in self._compared]
-        present = set(map(near.shows, near.rowsets))
+        new = [each for each in near.rowsets if near.of_rowset(each) not in self._compared]
+        present = set(map(near.of_rowset, near.rowsets))
         later = ((part, near.of(rowsets)) for part, rowsets in self._keys.near(new))
         for part, view in self._all_parts(table) if first else later:
-            present.update(map(view.shows, view.rowsets))
+            present.update(map(view.of_rowset, view.rowsets))
             for found in find_rows(self._log.store, view, part.keys):
                 self._compare_with(part, table, found, leaving.get(found.rowset.id))
         self._expired = {each: rows for each, rows in self._expired.items() if each in present}
@@ -255,7 +255,7 @@ class _Comparison:
         expired = are_expired(self._log.store, table, found.rowset, found.rows, now)
         self._take(part, found.keys[stays & ~expired])
         if len(rows := found.rows[stays & expired]):
-            key = found.view.shows(found.rowset)
+            key = found.view.of_rowset(found.rowset)
             self._expired[key] = self._expired.get(key, BitMap()) | BitMap(rows)
 
     def _compare_new(self, part: KeyPart) -> None:

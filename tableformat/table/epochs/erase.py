@@ -287,7 +287,7 @@ def _search(
     for epoch in _kept_epochs(head):
         found = False
         try:
-            with log.reader.removals_are_told(epoch):
+            with log.reader.naming_removals(epoch):
                 for table in log.reader.read_at(epoch).tables.values():
                     if table.id == wanted.id:
                         # The condition uses present column names, so the present schema resolves

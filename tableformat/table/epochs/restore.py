@@ -70,7 +70,7 @@ def restore_table(
     commit = commit or CommitSettings()
     with (
         removals_are_conflicts(log.reader, RESTORE, base),
-        log.reader.removals_are_told(then.epoch),
+        log.reader.naming_removals(then.epoch),
     ):
         change = _table_again(log, base, table, then, commit)
         return (base, None) if change is None else log.commit_change(change, base)
@@ -118,7 +118,7 @@ def restore_database(
     commit = commit or CommitSettings()
 
     def evaluate(state: Snapshot) -> Change | None:
-        with log.reader.removals_are_told(then.epoch):
+        with log.reader.naming_removals(then.epoch):
             return _all_again(log, state, then, commit)
 
     return log.commit_statement(base, evaluate)

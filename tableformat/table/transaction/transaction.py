@@ -428,14 +428,16 @@ class ArrowTransactionTable(TableReads):
         table, base = self._state, self._transaction.base
         now_ms = self._transaction._log_for(table).now_ms
 
-        def noted(plan: ScanPlan, may_match: BoundsFilter | None) -> None:
+        def record(plan: ScanPlan, may_match: BoundsFilter | None) -> None:
             used = {field.id for field in plan.output_schema.fields}
             bound = plan.bound_predicate()
             read = frozenset(used if bound is None else used | bound.column_ids)
             for each in (TableRead(table.id, may_match, read), *static_reads(table, read)):
                 self._transaction._note_read(each)
 
-        source = TableSource(self._log, table, base, table, order, now_ms, staged=True, noted=noted)
+        source = TableSource(
+            self._log, table, base, table, order, now_ms, staged=True, on_plan=record
+        )
         return source.scan(columns, predicate)
 
     def append(self, data: Any, *, settings: WriteSettings | None = None) -> RowCounts:

@@ -73,7 +73,7 @@ def _array(name: str, values: Any, known: pa.Schema | None) -> pa.ChunkedArray:
     if isinstance(values, pa.ChunkedArray):
         return values
     refuse_objects(name, values)
-    wanted = _untold_type(name, values, known)
+    wanted = _known_type(name, values, known)
     try:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
@@ -87,7 +87,7 @@ def _array(name: str, values: Any, known: pa.Schema | None) -> pa.ChunkedArray:
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found], found.type)
 
 
-def _untold_type(name: str, values: Any, known: pa.Schema | None) -> pa.DataType | None:
+def _known_type(name: str, values: Any, known: pa.Schema | None) -> pa.DataType | None:
     """Return the type of a known column if Python's own values cannot tell it, or None.
 
     An int tells no size, and a dict may be a struct or a map. Values that Arrow would change to fit
@@ -97,15 +97,15 @@ def _untold_type(name: str, values: Any, known: pa.Schema | None) -> pa.DataType
     if known is None or index < 0 or hasattr(values, "type"):
         return None
     wanted = known.field(index).type
-    return wanted if _is_untold(wanted) and all(_fits(each, wanted) for each in values) else None
+    return wanted if _is_ambiguous(wanted) and all(_fits(each, wanted) for each in values) else None
 
 
-def _is_untold(found: pa.DataType) -> bool:
-    """Return whether Python's values do not tell a type, or a type inside it."""
+def _is_ambiguous(found: pa.DataType) -> bool:
+    """Return whether Python's values cannot tell a type, or a type inside it."""
     small = pa.types.is_integer(found) and not pa.types.is_int64(found)
     number = small or pa.types.is_float32(found) or pa.types.is_decimal(found)
     inner = (found.field(at).type for at in range(found.num_fields))
-    return number or pa.types.is_map(found) or any(map(_is_untold, inner))
+    return number or pa.types.is_map(found) or any(map(_is_ambiguous, inner))
 
 
 def _fits(value: Any, wanted: pa.DataType) -> bool:

@@ -69,7 +69,7 @@ def test_a_view_survives_the_way_through_json(seed: int) -> None:
     again = View.from_json(view.to_json())
     assert again == view
     assert again.to_json() == view.to_json()
-    assert [again.shows(each) for each in again.rowsets] == [*map(view.shows, view.rowsets)]
+    assert [again.of_rowset(each) for each in again.rowsets] == [*map(view.of_rowset, view.rowsets)]
 
 
 @given(seed=SEEDS)
@@ -102,6 +102,6 @@ def test_the_view_of_some_rowsets_hides_the_same_of_them(seed: int) -> None:
     view = some_view(rng, NOW_MS)
     chosen = rng.sample(view.rowsets, rng.randint(0, len(view.rowsets)))
     part = view.of(chosen)
-    assert [part.shows(each) for each in chosen] == [view.shows(each) for each in chosen]
+    assert [part.of_rowset(each) for each in chosen] == [view.of_rowset(each) for each in chosen]
     assert {*part.hidden, *part.masks} <= {each.id for each in chosen}
     assert replace(part, rowsets=view.rowsets, hidden=view.hidden, masks=view.masks) == view

@@ -34,7 +34,7 @@ def test_columns_that_were_named_before_come_first_and_are_never_missing() -> No
     assert rows_table([{"b": 1}], names=["a"]).to_pylist() == [{"a": None, "b": 1}]
 
 
-UNTOLD = ["byte", "int", "float", "decimal(9,2)", "array<float>", "map<string, int>", "time(3)"]
+AMBIGUOUS = ["byte", "int", "float", "decimal(9,2)", "array<float>", "map<string, int>", "time(3)"]
 VALUES: dict[str, Any] = {
     "array<float>": [1.5, -2.0],
     "map<string, int>": {"a": 1},
@@ -42,7 +42,7 @@ VALUES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", UNTOLD)
+@pytest.mark.parametrize("name", AMBIGUOUS)
 def test_values_of_python_are_taken_by_columns_whose_type_they_do_not_tell(
     name: str, tmp_path: Path
 ) -> None:
