@@ -37,5 +37,5 @@ def columns_for_rows(request: ColumnsForRows) -> Columns:
 @operation
 def may_widen(request: MayWiden) -> Answer:
     """Say no where the column need not widen, too."""
-    own, given = (column_of("c", each).type for each in (request.own, request.given))
-    return Answer(yes=evolved_type(own, given) is not None)
+    own, values = (column_of("c", each).type for each in (request.own, request.value_type))
+    return Answer(yes=evolved_type(own, values) is not None)

@@ -128,7 +128,7 @@ class Columns(Message):
 
 
 class MayWiden(Question):
-    """Ask whether a column of the Spark type `own` can widen to take values of the type `given`."""
+    """Ask whether a column of the Spark type `own` can widen to take values of `value_type`."""
 
     own: str
-    given: str
+    value_type: str

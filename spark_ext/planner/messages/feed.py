@@ -43,7 +43,7 @@ class LoadChanges(Question):
 
 
 class LoadedChanges(Message):
-    """The changes of a table, and what later requests return: the `view`, and what was `asked` for.
+    """The changes of a table, and what later requests return: the `view` and the `changes`.
 
     `columns` is the Spark schema: the columns of the table, and those of the feed.
     """
@@ -52,7 +52,7 @@ class LoadedChanges(Message):
     name: str
     view: NamedView
     columns: str
-    asked: AskedChanges
+    changes: AskedChanges
 
 
 class ScanChanges(Question):
@@ -63,7 +63,7 @@ class ScanChanges(Question):
     """
 
     view: NamedView
-    asked: AskedChanges
+    changes: AskedChanges
     columns: tuple[str, ...]
     filters: tuple[Tree, ...]
     parallelism: int
@@ -73,7 +73,7 @@ class MoveConsumer(Question):
     """Move the consumer that changes of the `view` are read for, because a query reads them."""
 
     view: NamedView
-    asked: AskedChanges
+    changes: AskedChanges
 
 
 class PlannedChanges(Message):

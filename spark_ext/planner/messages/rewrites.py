@@ -61,12 +61,12 @@ class AskedRowSet(Message):
 class ChosenColumns(Message):
     """The `task` of each of Spark's tasks, and the RowSets in which they replace columns.
 
-    `asked` is what the commit needs of these RowSets, and `others` are the ids of the other RowSets
-    that have changed rows. There are none if the changed rows take few bytes.
+    `live_rowsets` is what the commit needs of these RowSets, and `others` are the ids of the other
+    RowSets that have changed rows. There are none if the changed rows take few bytes.
     """
 
     task: str | None = None
-    asked: tuple[str, ...] = ()
+    live_rowsets: tuple[str, ...] = ()
     rowsets: tuple[AskedRowSet, ...] = ()
     others: tuple[int, ...] = ()
 
@@ -87,10 +87,13 @@ class PlanFill(Request):
 
 
 class FillRound(Message):
-    """RowSets at an `epoch` that have no values yet; `asked` is what the commit needs of them."""
+    """RowSets at an `epoch` that have no values yet.
+
+    `live_rowsets` is what the commit needs of them.
+    """
 
     epoch: int
-    asked: tuple[str, ...]
+    live_rowsets: tuple[str, ...]
     rowsets: tuple[AskedRowSet, ...]
 
 
@@ -103,11 +106,11 @@ class PlannedFill(Message):
 
 
 class CommitFill(Once):
-    """Commit the `reports` of tasks on the RowSets `asked`; or ask for further RowSets."""
+    """Commit the `reports` of tasks on the `live_rowsets`; or ask for further RowSets."""
 
     fill: str
     database: str
-    asked: tuple[str, ...]
+    live_rowsets: tuple[str, ...]
     reports: tuple[str, ...]
 
 

@@ -15,14 +15,14 @@ class AskedStream(Message):
     """What a user asks of a stream, and what it shows.
 
     The table had the name `name` when the stream was loaded. The rows have its columns at that
-    time, `shown`, the JSON of a `TableSchema`, because retention may remove that epoch while the
-    stream runs.
+    time: `table_schema` is the JSON of a `TableSchema`, because retention may remove that epoch
+    while the stream runs.
 
     `start` is as in `AskedChanges`, or `latest`; None begins with the rows of the table.
     """
 
     name: str
-    shown: str
+    table_schema: str
     start: str | None
     rules: StreamRules
     limits: Limits
@@ -37,7 +37,7 @@ class LoadStream(Question):
 
 
 class LoadedStream(Message):
-    """A stream, and what later requests return: the `view`, and what was `asked` for.
+    """A stream, and what later requests return: the `view` and the `stream`.
 
     `columns` is the Spark schema. The rows have the columns of the table at the epoch of the view.
     """
@@ -45,7 +45,7 @@ class LoadedStream(Message):
     path: str
     view: NamedView
     columns: str
-    asked: AskedStream
+    stream: AskedStream
 
 
 class LatestOffset(Question):
@@ -55,7 +55,7 @@ class LatestOffset(Question):
     """
 
     view: NamedView
-    asked: AskedStream
+    stream: AskedStream
     start: str | None
     limits: Limits
     last: int | None
@@ -76,7 +76,7 @@ class PlanStream(Request):
     """
 
     view: NamedView
-    asked: AskedStream
+    stream: AskedStream
     start: str | None
     end: str
     parallelism: int

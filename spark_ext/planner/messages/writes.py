@@ -134,10 +134,10 @@ class CommitWrite(Commit):
 
 
 class ReplacedColumns(Message):
-    """The names of replaced columns, what tasks were `asked` for, and their `reports`."""
+    """The names of replaced columns, the `live_rowsets` of the tasks, and their `reports`."""
 
     names: tuple[str, ...]
-    asked: tuple[str, ...]
+    live_rowsets: tuple[str, ...]
     reports: tuple[str, ...]
 
 

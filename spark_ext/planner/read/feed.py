@@ -72,7 +72,7 @@ def load_changes(request: LoadChanges) -> LoadedChanges:
             schema_epoch=stated.shown_epoch,
         ),
         columns=declared_json(TableSchema(fields=(*stated.shown.schema.fields, *FEED_COLUMNS))),
-        asked=asked,
+        changes=asked,
     )
 
 
@@ -142,9 +142,9 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
     _, shown = SNAPSHOTS.of_view(named.model_copy(update={"epoch": named.schema_epoch}))
     where = predicate_of(request.filters, known_columns(shown))
     log = Log(open_store(place_of(named)))
-    asked = _query(request.asked, named.schema_epoch, where=where)
+    asked = _query(request.changes, named.schema_epoch, where=where)
     plan = plan_changes(log, head, table, asked)
-    _check_transaction(request.asked)
+    _check_transaction(request.changes)
     changes = [
         Change(task, each.last.number, each.last.epoch.time_ms)
         for each in plan.differences()
@@ -156,8 +156,8 @@ def scan_changes(request: ScanChanges) -> PlannedChanges:
 @operation
 def move_consumer(request: MoveConsumer) -> Done:
     """Raise InvalidInputError for changes that a consumer reads in another transaction."""
-    _check_transaction(request.asked)
-    transaction, consumer = TRANSACTIONS.current(), request.asked.consumer
+    _check_transaction(request.changes)
+    transaction, consumer = TRANSACTIONS.current(), request.changes.consumer
     if transaction is not None and consumer is not None:
         transaction.move(consumer, SNAPSHOTS.of_view(request.view)[1])
     return Done()

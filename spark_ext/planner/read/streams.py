@@ -73,9 +73,9 @@ def load_stream(request: LoadStream) -> LoadedStream:
             epoch=head.epoch,
         ),
         columns=declared_json(TableSchema(fields=(*shown.fields, *own))),
-        asked=AskedStream(
+        stream=AskedStream(
             name=table.name,
-            shown=shown.model_dump_json(),
+            table_schema=shown.model_dump_json(),
             start=LATEST if read.start == LATEST else bound_text(read.start, head),
             rules=read.rules,
             limits=read.limits,
@@ -106,7 +106,7 @@ def _stream(view: NamedView, asked: AskedStream, start: str | None) -> _Stream:
     table = head.tables.get(TableId(view.table))
     if table is None:
         raise dropped_error(asked.name)
-    columns = TableSchema.model_validate_json(asked.shown)
+    columns = TableSchema.model_validate_json(asked.table_schema)
     shown = replace(table, schema=columns, changed_epoch=view.epoch)
     address, known = location.store.address, None
     if start is not None:
@@ -119,13 +119,13 @@ def _stream(view: NamedView, asked: AskedStream, start: str | None) -> _Stream:
 @operation
 def latest_offset(request: LatestOffset) -> FoundOffset:
     """Raise as `first_offset` and `TableStream.latest`."""
-    stream = _stream(request.view, request.asked, request.start)
+    stream = _stream(request.view, request.stream, request.start)
     head = stream.head
-    start = stream.start(request.asked, request.start)
+    start = stream.start(request.stream, request.start)
     last = head.epoch if request.last is None else min(head.epoch, request.last)
     found = stream.source.trigger(head, start, request.limits, last)
     end = found.end.to_json()
-    _FOUND[request.view, request.asked, request.start, end] = found.pieces
+    _FOUND[request.view, request.stream, request.start, end] = found.pieces
     while len(_FOUND) > _MOST_FOUND:
         _FOUND.popitem(last=False)
     return FoundOffset(offset=end, newest=head.epoch)
@@ -134,11 +134,11 @@ def latest_offset(request: LatestOffset) -> FoundOffset:
 @operation
 def plan_stream(request: PlanStream) -> PlannedChanges:
     """Raise as `TableStream.between`. A lease that cannot be taken is only logged."""
-    stream = _stream(request.view, request.asked, request.start)
+    stream = _stream(request.view, request.stream, request.start)
     end = parse_offset(request.end)
-    start = stream.start(request.asked, request.start, end)
+    start = stream.start(request.stream, request.start, end)
     _keep(stream, lease_name(request.checkpoint), start)
-    found = _FOUND.pop((request.view, request.asked, request.start, request.end), None)
+    found = _FOUND.pop((request.view, request.stream, request.start, request.end), None)
     pieces = stream.source.between(stream.head, start, end) if found is None else found
     changes = [
         Change(task, each.version, each.time_ms) for each in joined(pieces) for task in each.tasks

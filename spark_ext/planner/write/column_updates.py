@@ -147,7 +147,7 @@ def choose_columns(request: ChooseColumns) -> ChosenColumns:
         task=columns_task_json(
             update.job, update.table, update.log.limits, update.fields, len(chosen.rowsets)
         ),
-        asked=(encode_rowsets(chosen.rowsets),),
+        live_rowsets=(encode_rowsets(chosen.rowsets),),
         rowsets=asked_rowsets(update.log, chosen),
         others=tuple(each.id for each, _ in changed if each.id not in ids),
     )
@@ -160,7 +160,7 @@ def replaced_rowsets(
     if columns is None:
         return ()
     fields = tuple(table.schema.field(name) for name in columns.names)
-    return decode_columns(log, job, table, fields, columns.asked, columns.reports)
+    return decode_columns(log, job, table, fields, columns.live_rowsets, columns.reports)
 
 
 def _data_bytes(rowset: LiveRowSet) -> int:

@@ -98,7 +98,7 @@ def commit_fill(request: CommitFill) -> Filled:
     log = SNAPSHOTS.log(open_store(address))
     plan = job.plan(base.tables[job.write.target.table])  # type: ignore[index]
     fill = Fill(log, plan, leave_to_engine)
-    fill.add(decode_filled(log, job, plan, request.asked, request.reports))
+    fill.add(decode_filled(log, job, plan, request.live_rowsets, request.reports))
     try:
         head = log.reader.refresh(base)
         if plan.fits(head) and (missing := fill.missing(head)).rowsets:
@@ -121,8 +121,8 @@ def _altered(request: PlanFill, before: TableState) -> tuple[Operation, ...]:
 
 
 def _round(log: Log, epoch: int, view: View) -> FillRound:
-    asked = (encode_rowsets(view.rowsets),)
-    return FillRound(epoch=epoch, asked=asked, rowsets=asked_rowsets(log, view))
+    texts = (encode_rowsets(view.rowsets),)
+    return FillRound(epoch=epoch, live_rowsets=texts, rowsets=asked_rowsets(log, view))
 
 
 def asked_rowsets(log: Log, view: View) -> tuple[AskedRowSet, ...]:

@@ -119,7 +119,7 @@ def test_an_impossible_evolution_is_refused_by_name_before_anything_changes(
 
 
 @pytest.mark.parametrize(
-    ("own", "given", "may"),
+    ("own", "value_type", "may"),
     [
         ("integer", "long", True),
         ("long", "integer", False),
@@ -130,9 +130,9 @@ def test_an_impossible_evolution_is_refused_by_name_before_anything_changes(
     ],
 )
 def test_a_column_may_widen_only_to_a_type_with_the_values_of_both(
-    own: str, given: str, may: bool
+    own: str, value_type: str, may: bool
 ) -> None:
-    assert may_widen({"own": f'"{own}"', "given": f'"{given}"'}) == {"yes": may}
+    assert may_widen({"own": f'"{own}"', "value_type": f'"{value_type}"'}) == {"yes": may}
 
 
 def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: str) -> None:

@@ -46,7 +46,7 @@ def unread(database: ArrowDatabase, **options: str) -> LoadedChanges:
 def versions(changes: LoadedChanges) -> list[int]:
     """Read the changes as a query does that runs, and return the epoch of each part."""
     found = [version for part in parts(changes) for _, version in told(part)]
-    move_consumer.run(MoveConsumer(view=changes.view, asked=changes.asked))
+    move_consumer.run(MoveConsumer(view=changes.view, changes=changes.changes))
     return found
 
 

@@ -33,7 +33,7 @@ def parts(changes: LoadedChanges, *filters: Tree, columns: tuple[str, ...] = ("i
     planned = scan_changes.run(
         ScanChanges(
             view=changes.view,
-            asked=changes.asked,
+            changes=changes.changes,
             columns=columns,
             filters=filters,
             parallelism=2,
@@ -71,8 +71,8 @@ def test_the_options_of_delta_and_spark_choose_the_range(table: ArrowTable) -> N
 def test_a_version_is_an_epoch_or_any_tag(table: ArrowTable, tmp_path: Path) -> None:
     for tag in ("release", "@7", "2026-01-31"):
         colonnade.open_database(tmp_path / "t").tag(tag, 3)
-        assert loaded(table, startingVersion=tag).asked.start == "3"
-        assert loaded(table, startingVersion="0", endingVersion=tag).asked.end == "3"
+        assert loaded(table, startingVersion=tag).changes.start == "3"
+        assert loaded(table, startingVersion="0", endingVersion=tag).changes.end == "3"
 
 
 def test_filters_on_the_columns_of_the_feed_choose_the_range_of_a_read_without_options(

@@ -27,11 +27,11 @@ def loaded(path: str, **options: str) -> LoadedStream:
 
 def trigger(stream: LoadedStream, start: str | None = None) -> tuple[str, int]:
     """Where a trigger ends, and how many rows it reads."""
-    view, asked = stream.view, stream.asked
-    question = LatestOffset(view=view, asked=asked, start=start, limits=asked.limits, last=None)
+    view, asked = stream.view, stream.stream
+    question = LatestOffset(view=view, stream=asked, start=start, limits=asked.limits, last=None)
     end = latest_offset.run(question).offset
     plan = PlanStream(
-        view=view, asked=asked, start=start, end=end, parallelism=2, checkpoint="checkpoint"
+        view=view, stream=asked, start=start, end=end, parallelism=2, checkpoint="checkpoint"
     )
     return end, plan_stream.run(plan).rows
 
@@ -78,11 +78,11 @@ def test_the_log_is_read_once_for_a_trigger(
 
     monkeypatch.setattr(TableStream, "pieces", counted)
     question = LatestOffset(
-        view=stream.view, asked=stream.asked, start=end, limits=stream.asked.limits, last=None
+        view=stream.view, stream=stream.stream, start=end, limits=stream.stream.limits, last=None
     )
     found = latest_offset.run(question).offset
     plan = PlanStream(
-        view=stream.view, asked=stream.asked, start=end, end=found, parallelism=2, checkpoint="c"
+        view=stream.view, stream=stream.stream, start=end, end=found, parallelism=2, checkpoint="c"
     )
     planned = plan_stream.run(plan)
     assert planned.rows == 3

@@ -85,7 +85,7 @@ class Update:
         rowsets = [each for each in self.table._log.rowsets.read(state) if each.id in chosen]
         columns = {
             "names": self.args["columns"],
-            "asked": self.chosen["asked"],
+            "live_rowsets": self.chosen["live_rowsets"],
             "reports": [self._write(each, least) for each in rowsets],
         }
         assert epoch == self.args["view"]["epoch"]

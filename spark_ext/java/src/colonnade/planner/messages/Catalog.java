@@ -80,8 +80,8 @@ public final class Catalog {
   public record Columns(String columns) {}
 
   /**
-   * Ask whether a column of the Spark type {@code own} can widen to take values of the type
-   * {@code given}.
+   * Ask whether a column of the Spark type {@code own} can widen to take values of {@code
+   * valueType}.
    */
-  public record MayWiden(String own, String given) implements Question<Replies.Answer> {}
+  public record MayWiden(String own, String valueType) implements Question<Replies.Answer> {}
 }

@@ -14,9 +14,9 @@ public final class Feed {
   public record LoadChanges(String path, Map<String, String> options, Long query)
       implements Question<LoadedChanges> {}
 
-  /** The changes of a table: its {@code columns} with those of the feed, and what was asked. */
+  /** The changes of a table: its {@code columns} with those of the feed, and which are read. */
   public record LoadedChanges(
-      String path, String name, Views.NamedView view, String columns, AskedChanges asked) {}
+      String path, String name, Views.NamedView view, String columns, AskedChanges changes) {}
 
   /** Which changes a reader asks for: a range, and what counts as a change. */
   public record AskedChanges(
@@ -26,12 +26,12 @@ public final class Feed {
 
   /** Plan a read of changes with some columns of the table for about {@code parallelism} tasks. */
   public record ScanChanges(
-      Views.NamedView view, AskedChanges asked, List<String> columns, List<Clauses.Tree> filters,
+      Views.NamedView view, AskedChanges changes, List<String> columns, List<Clauses.Tree> filters,
       long parallelism)
       implements Question<PlannedChanges> {}
 
   /** Move the consumer that changes are read for, because a query reads them. */
-  public record MoveConsumer(Views.NamedView view, AskedChanges asked)
+  public record MoveConsumer(Views.NamedView view, AskedChanges changes)
       implements Question<Replies.Done> {}
 
   /** The {@code tasks} as JSON, and what they read: {@code rows}, and stored {@code bytes}. */

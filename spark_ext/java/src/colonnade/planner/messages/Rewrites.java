@@ -32,7 +32,7 @@ public final class Rewrites {
 
   /** The {@code task} of each of Spark's tasks, and the RowSets in which they replace columns. */
   public record ChosenColumns(
-      @Nullable String task, List<String> asked, List<AskedRowSet> rowsets,
+      @Nullable String task, List<String> liveRowsets, List<AskedRowSet> rowsets,
       List<Long> others) {}
 
   /** Plan to fill {@code column} of the table at {@code path}, from the columns {@code reads}. */
@@ -43,19 +43,19 @@ public final class Rewrites {
 
   /**
    * RowSets at an {@code epoch} that have no values yet, and what the commit needs of them
-   * ({@code asked}).
+   * ({@code liveRowsets}).
    */
-  public record FillRound(long epoch, List<String> asked, List<AskedRowSet> rowsets) {}
+  public record FillRound(long epoch, List<String> liveRowsets, List<AskedRowSet> rowsets) {}
 
   /** The job of a fill, the {@code task} of each of Spark's tasks, and the first round. */
   public record PlannedFill(String fill, String task, FillRound first) {}
 
   /**
-   * Commit the {@code reports} of tasks on the RowSets {@code asked}; or ask for further
+   * Commit the {@code reports} of tasks on the {@code liveRowsets}; or ask for further
    * RowSets.
    */
   public record CommitFill(
-      String fill, String database, List<String> asked, List<String> reports)
+      String fill, String database, List<String> liveRowsets, List<String> reports)
       implements Once<Filled> {}
 
   /** The result {@code rows} of the procedure, or the next round, when nothing was committed. */

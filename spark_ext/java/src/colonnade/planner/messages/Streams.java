@@ -17,21 +17,21 @@ public final class Streams {
       boolean changes, boolean updates, boolean ignoreDeletes, boolean ignoreChanges,
       boolean skipChanges, boolean failOnLoss, boolean failOnNewColumns) {}
 
-  /** What a user asks of a stream; the {@code name} and the columns ({@code shown}) of its table. */
+  /** What a user asks of a stream; the {@code name} and the columns of its table. */
   public record AskedStream(
-      String name, String shown, @Nullable String start, StreamRules rules, Limits limits) {}
+      String name, String tableSchema, @Nullable String start, StreamRules rules, Limits limits) {}
 
   /** Describe the stream of the table at {@code path} that {@code options} ask for. */
   public record LoadStream(String path, Map<String, String> options, Long query)
       implements Question<LoadedStream> {}
 
-  /** A stream: its {@code columns}, and what was asked. */
+  /** A stream: its {@code columns}, and what a user asks of it. */
   public record LoadedStream(
-      String path, Views.NamedView view, String columns, AskedStream asked) {}
+      String path, Views.NamedView view, String columns, AskedStream stream) {}
 
   /** Say where a trigger ends that begins at {@code start}; null: the stream begins. */
   public record LatestOffset(
-      Views.NamedView view, AskedStream asked, @Nullable String start, Limits limits,
+      Views.NamedView view, AskedStream stream, @Nullable String start, Limits limits,
       Long last)
       implements Question<FoundOffset> {}
 
@@ -40,7 +40,7 @@ public final class Streams {
 
   /** Plan the tasks between two offsets, and keep what the stream has not read. */
   public record PlanStream(
-      Views.NamedView view, AskedStream asked, @Nullable String start, String end,
+      Views.NamedView view, AskedStream stream, @Nullable String start, String end,
       long parallelism, String checkpoint)
       implements Request<Feed.PlannedChanges> {}
 

@@ -56,10 +56,11 @@ public final class Writes {
       implements Request<Committed> {}
 
   /**
-   * The names of replaced columns, what tasks were {@code asked} for, and their {@code
+   * The names of replaced columns, the {@code liveRowsets} of the tasks, and their {@code
    * reports}.
    */
-  public record ReplacedColumns(List<String> names, List<String> asked, List<String> reports) {}
+  public record ReplacedColumns(
+      List<String> names, List<String> liveRowsets, List<String> reports) {}
 
   /**
    * Commit the reports of a {@code job}'s tasks, in {@code messages}, as one statement of a
@@ -106,7 +107,7 @@ public final class Writes {
       implements Question<AnalyzedRows> {}
 
   /**
-   * What {@code PlanWrite} takes as {@code given}, and the Spark schema in which other columns
+   * What {@code PlanWrite} takes as {@code userColumns}, and the Spark schema in which other columns
    * are nullable.
    */
   public record AnalyzedRows(@Nullable Clauses.UserColumns userColumns, @Nullable String columns) {}

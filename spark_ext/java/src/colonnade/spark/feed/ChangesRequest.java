@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.StructType;
 /**
  * The request of one use of the changes of a table in a query. Equal requests read the same rows.
  *
- * @param loaded names the table, and what was asked of its changes
+ * @param loaded names the table, and says which of its changes are read
  * @param feed all columns of the feed
  * @param schema the columns to read, each as {@code feed} has it
  * @param filters all filters that Spark offered and will apply itself
@@ -31,7 +31,7 @@ record ChangesRequest(
     return Planner.call(
         new ScanChanges(
             loaded.view(),
-            loaded.asked(),
+            loaded.changes(),
             Arrays.stream(schema.fieldNames()).filter(name -> !OWN.contains(name)).toList(),
             ExpressionTree.of(filters.toArray(Predicate[]::new)),
             SparkSession.active().sparkContext().defaultParallelism()));
@@ -39,8 +39,8 @@ record ChangesRequest(
 
   /** Moves the consumer that the changes are read for, if there is one. */
   void moveConsumer() {
-    if (loaded.asked().consumer() != null) {
-      Planner.call(new MoveConsumer(loaded.view(), loaded.asked()));
+    if (loaded.changes().consumer() != null) {
+      Planner.call(new MoveConsumer(loaded.view(), loaded.changes()));
     }
   }
 }

@@ -53,10 +53,10 @@ final class ChangesScan implements SupportsReportStatistics, Batch {
 
   @Override
   public String description() {
-    AskedChanges asked = request.loaded().asked();
-    String from = asked.start() == null ? "" : " from " + asked.start();
-    String to = asked.end() == null ? "" : " to " + asked.end();
-    return (asked.net() ? "net changes" : "changes") + from + to + ", " + reads;
+    AskedChanges changes = request.loaded().changes();
+    String from = changes.start() == null ? "" : " from " + changes.start();
+    String to = changes.end() == null ? "" : " to " + changes.end();
+    return (changes.net() ? "net changes" : "changes") + from + to + ", " + reads;
   }
 
   /** Spark takes rows, and not columns, because updates are compared row by row. */

@@ -47,7 +47,7 @@ final class ColumnChange {
     }
     RewrittenColumns written = write(chosen);
     ReplacedColumns replaced =
-        new ReplacedColumns(columns.names(), chosen.asked(), written.reports());
+        new ReplacedColumns(columns.names(), chosen.liveRowsets(), written.reports());
     List<Long> others = new ArrayList<>(chosen.others());
     others.addAll(written.wide());
     try {

@@ -30,7 +30,7 @@ public final class ColumnFill {
 
   private final ColonnadeTable table;
   private final ColumnValues values;
-  private final List<String> asked = new ArrayList<>();
+  private final List<String> liveRowsets = new ArrayList<>();
   private final List<String> reports = new ArrayList<>();
 
   private ColumnFill(ColonnadeTable table, ColumnValues values) {
@@ -88,7 +88,7 @@ public final class ColumnFill {
       write(planned.task(), missing);
       Filled done =
           Planner.call(
-              new CommitFill(planned.fill(), table.view().database(), asked, reports));
+              new CommitFill(planned.fill(), table.view().database(), liveRowsets, reports));
       if (done.next() == null) {
         return done.rows();
       }
@@ -104,7 +104,7 @@ public final class ColumnFill {
   /** Writes the values of the RowSets of a round, at its epoch. */
   private void write(String task, FillRound missing) {
     long epoch = missing.epoch();
-    asked.addAll(missing.asked());
+    liveRowsets.addAll(missing.liveRowsets());
     List<AskedRowSet> rowsets = met(epoch, missing.rowsets());
     if (rowsets.isEmpty()) {
       return;

@@ -52,9 +52,9 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
     if (own == null) {
       return false;
     }
-    DataType given = update.newDataType();
-    return mayWiden(own, given)
-        || !(own instanceof StringType || Cast.canANSIStoreAssign(given, own));
+    DataType valueType = update.newDataType();
+    return mayWiden(own, valueType)
+        || !(own instanceof StringType || Cast.canANSIStoreAssign(valueType, own));
   }
 
   /** Returns the type of the column or field at the end of the names, or null without one. */
@@ -77,7 +77,7 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
     return type instanceof ArrayType array ? find(array.elementType(), rest) : null;
   }
 
-  private static boolean mayWiden(DataType own, DataType given) {
-    return Planner.call(new MayWiden(own.json(), given.json())).yes();
+  private static boolean mayWiden(DataType own, DataType valueType) {
+    return Planner.call(new MayWiden(own.json(), valueType.json())).yes();
   }
 }

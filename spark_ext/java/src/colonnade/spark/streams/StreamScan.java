@@ -18,8 +18,8 @@ record StreamScan(LoadedStream loaded, StructType columns) implements Scan {
 
   @Override
   public String description() {
-    String what = loaded.asked().rules().changes() ? "stream of the changes of " : "stream of ";
-    return what + loaded.asked().name() + ", columns " + columns.simpleString();
+    String what = loaded.stream().rules().changes() ? "stream of the changes of " : "stream of ";
+    return what + loaded.stream().name() + ", columns " + columns.simpleString();
   }
 
   /** Spark takes rows, and not columns, because a task may read changes row by row. */

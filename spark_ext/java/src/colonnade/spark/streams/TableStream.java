@@ -79,7 +79,7 @@ final class TableStream
 
   @Override
   public ReadLimit getDefaultReadLimit() {
-    Limits limits = loaded.asked().limits();
+    Limits limits = loaded.stream().limits();
     List<ReadLimit> all = new ArrayList<>();
     if (limits.files() != null) {
       all.add(ReadLimit.maxFiles((int) Math.min(limits.files(), Integer.MAX_VALUE)));
@@ -120,7 +120,7 @@ final class TableStream
     FoundOffset found =
         Planner.call(
             new LatestOffset(
-                loaded.view(), loaded.asked(), StreamOffset.start(start), limits(limit), last));
+                loaded.view(), loaded.stream(), StreamOffset.start(start), limits(limit), last));
     if (untilNow && last == null) {
       last = found.newest();
     }
@@ -137,7 +137,7 @@ final class TableStream
     return Planner.call(
             new PlanStream(
                 loaded.view(),
-                loaded.asked(),
+                loaded.stream(),
                 StreamOffset.start(start),
                 end.json(),
                 SparkSession.active().sparkContext().defaultParallelism(),
