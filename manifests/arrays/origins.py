@@ -67,7 +67,7 @@ def _blocks(parts: Iterable[Rows]) -> Iterator[Rows]:
 
 def _encoded(numbers: Rows, last: dict[int, int]) -> bytes:
     """Encode a block. `last` has the last row of each RowSet before it, and then with it."""
-    places, rowsets, rows, firsts = _by_rowset(numbers)
+    positions, rowsets, rows, firsts = _by_rowset(numbers)
     differences = np.empty_like(rows)
     np.subtract(rows[1:], rows[:-1], out=differences[1:])
     known = rowsets[firsts].tolist()
@@ -76,8 +76,8 @@ def _encoded(numbers: Rows, last: dict[int, int]) -> bytes:
     low = differences.astype(np.int32)
     assert low.all(), "Two rows have the same number."
     codes = np.zeros((2, len(numbers)), np.uint32)
-    codes[0, places] = rowsets
-    codes[1, places] = (low << 1) ^ (low >> 31)
+    codes[0, positions] = rowsets
+    codes[1, positions] = (low << 1) ^ (low >> 31)
     planes = ((code >> shift).astype(np.uint8) for code in codes for shift in _SHIFTS)
     return b"".join(plane.tobytes() for plane in planes)
 
@@ -105,9 +105,9 @@ def decode_origins(data: bytes, rows: int) -> Rows:
 
 def _decode(planes: NDArray[np.uint8], last: dict[int, int], numbers: Rows) -> None:
     """Decode a block into `numbers`. `last` has the last row of each RowSet, as in `_encoded`."""
-    places, rowsets, coded = _codes(planes.reshape(2, len(_SHIFTS), -1))
+    positions, rowsets, coded = _codes(planes.reshape(2, len(_SHIFTS), -1))
     order, firsts = _grouped(rowsets)
-    places, rowsets, coded = places[order], rowsets[order], coded[order]
+    positions, rowsets, coded = positions[order], rowsets[order], coded[order]
     low = (coded >> 1).astype(np.int32) ^ -(coded & 1).astype(np.int32)
     known = rowsets[firsts].tolist()
     low[firsts] += np.array([last.get(each, -1) for each in known], np.int64).astype(np.int32)
@@ -115,18 +115,18 @@ def _decode(planes: NDArray[np.uint8], last: dict[int, int], numbers: Rows) -> N
     before = np.repeat(sums[firsts] - low[firsts], np.diff(firsts, append=len(sums)))
     rows = (sums - before) & 0xFFFFFFFF
     last.update(zip(known, rows[_ends(firsts, rows) - 1].tolist(), strict=True))
-    numbers[places] = origins_of(rowsets, rows)
+    numbers[positions] = origins_of(rowsets, rows)
 
 
 def _codes(planes: NDArray[np.uint8]) -> tuple[Rows, Rows, NDArray[np.uint32]]:
-    """Return the places of numbers in a block, their RowSets, and the codes of their rows."""
+    """Return the positions of numbers in a block, their RowSets, and the codes of their rows."""
     codes = np.zeros((2, planes.shape[2]), np.uint32)
-    for place, shift in enumerate(_SHIFTS):
-        codes |= planes[:, place].astype(np.uint32) << np.uint32(shift)
-    places = np.flatnonzero(codes[1])
-    if np.count_nonzero(codes[0]) > np.count_nonzero(codes[0, places]):
+    for index, shift in enumerate(_SHIFTS):
+        codes |= planes[:, index].astype(np.uint32) << np.uint32(shift)
+    positions = np.flatnonzero(codes[1])
+    if np.count_nonzero(codes[0]) > np.count_nonzero(codes[0, positions]):
         raise ValueError("one of them names a RowSet and no row")
-    return places, codes[0, places].astype(np.int64), codes[1, places]
+    return positions, codes[0, positions].astype(np.int64), codes[1, positions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,19 +183,19 @@ def rowsets_and_rows(origins: Rows) -> tuple[Rows, Rows]:
 
 
 def by_rowset(origins: Rows) -> Iterator[tuple[int, Rows, Rows]]:
-    """Yield each RowSet that numbers name, ascending, the places of its numbers, and their rows."""
-    places, rowsets, rows, firsts = _by_rowset(origins)
+    """Yield RowSets that numbers name, ascending, the positions of the numbers, and their rows."""
+    positions, rowsets, rows, firsts = _by_rowset(origins)
     bounds = zip(firsts.tolist(), [*firsts[1:].tolist(), len(rows)], strict=False)
     for rowset, (first, end) in zip(rowsets[firsts].tolist(), bounds, strict=True):
-        yield rowset, places[first:end], rows[first:end]
+        yield rowset, positions[first:end], rows[first:end]
 
 
 def _by_rowset(origins: Rows) -> tuple[Rows, Rows, Rows, Rows]:
-    """Return places, RowSets and rows of all numbers by RowSet, and where each RowSet begins."""
-    places = np.flatnonzero(origins != NEW)
-    rowsets, rows = rowsets_and_rows(origins[places])
+    """Return positions, RowSets and rows of all numbers by RowSet, and where each RowSet begins."""
+    positions = np.flatnonzero(origins != NEW)
+    rowsets, rows = rowsets_and_rows(origins[positions])
     order, firsts = _grouped(rowsets)
-    return places[order], rowsets[order], rows[order], firsts
+    return positions[order], rowsets[order], rows[order], firsts
 
 
 def _grouped(rowsets: Rows) -> tuple[Rows | slice, Rows]:

@@ -174,7 +174,7 @@ class SlotReader:
         return isinstance(self._found.get(number), NotFoundError)
 
     def look_for_mark(self, blocks: SlotBlocks | None, free: int) -> None:
-        """Note that the block of a slot, which was free, had no mark. An error says nothing.
+        """Record that the block of a slot, which was free, had no mark. An error says nothing.
 
         Costs one GET. Call it beside other reads.
         """

@@ -183,9 +183,9 @@ class Lineage:
         found = {name: RowOrigins(rows[name]).array() for name in names.values()}
         for each in now:
             origins = lineage.of(each.id) if lineage.is_new(each.id) else None
-            for rowset, at, places in by_rowset(origins.where.array()) if origins else ():
+            for rowset, at, rows_then in by_rowset(origins.where.array()) if origins else ():
                 if rowset in names:
-                    found[names[rowset]][places] = origins_of(each.id, at)
+                    found[names[rowset]][rows_then] = origins_of(each.id, at)
         return found
 
     def _followed(self, start: Snapshot, last: int) -> tuple[Lineage, list[LiveRowSet]]:

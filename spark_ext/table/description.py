@@ -92,7 +92,7 @@ class TableDescription:
         return self
 
     def _generate(self, column: str, always: object, by_default: object) -> None:
-        """Note how a column is generated, if it is."""
+        """Record how a column is generated, if it is."""
         if always is not None and by_default is not None:
             raise InvalidInputError(
                 f"Column {column!r} cannot be generated both ALWAYS and BY DEFAULT; choose one."

@@ -271,7 +271,7 @@ class _Compared:
         return all_rows(rowset.entry.rows) - deleted_rows(self._store, view, rowset)
 
     def _stayed(self, rowset: LiveRowSet, shown: FrozenBitMap) -> FrozenBitMap:
-        """Note the rows of a RowSet that was there before. Return those that were not shown."""
+        """Record the rows of a RowSet that was there before. Return those that were not shown."""
         both = shown & self._shown_before.get(rowset.id, _NO_ROWS)
         self._take(rowset.id, both)
         with_new_values = self._new_values(rowset) & both
@@ -286,7 +286,7 @@ class _Compared:
         return shown - both
 
     def _came(self, rowset: LiveRowSet, shown: FrozenBitMap) -> FrozenBitMap:
-        """Note the rows of a RowSet that the span added. Return those that are new."""
+        """Record the rows of a RowSet that the span added. Return those that are new."""
         origins = self._span.lineage.of(rowset.id)
         if origins is None:
             return shown

@@ -110,7 +110,7 @@ def evaluate_merge(
 
 @dataclass(slots=True)
 class _Merging:
-    """A merge under way, which notes the rows that it deletes while it yields those it writes."""
+    """A merge under way, which records the rows that it deletes while it yields those it writes."""
 
     log: StatementLog
     table: TableState

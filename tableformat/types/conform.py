@@ -74,11 +74,11 @@ def conform(
         names = batch.schema.names
         wanted = given_fields(names, schema.fields, complete=complete)
         order = match_fields(names, [field.name for field in wanted], "The data")
-        places = {field.name: index for field, index in zip(wanted, order, strict=True)}
+        indexes = {field.name: at for field, at in zip(wanted, order, strict=True)}
         columns = []
         for field in schema.fields:
-            place = places.get(field.name)
-            given = default_values(field, batch.num_rows) if place is None else batch.column(place)
+            index = indexes.get(field.name)
+            given = default_values(field, batch.num_rows) if index is None else batch.column(index)
             columns.append(convert(given, field, field.name))
         batch = pa.RecordBatch.from_arrays(columns, schema=checks.arrow)
     if text == "replace":
@@ -142,8 +142,8 @@ def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]
     yield from _divided(batch.slice(half), part_limit)
 
 
-_Places = tuple[tuple[int, SchemaField], ...]
-"""Some columns of a schema, each with its place."""
+_IndexedFields = tuple[tuple[int, SchemaField], ...]
+"""Some columns of a schema, each with its index."""
 
 
 class _Checks(NamedTuple):
@@ -151,22 +151,22 @@ class _Checks(NamedTuple):
 
     arrow: pa.Schema
     has_lengths: bool
-    texts: _Places
-    constrained: _Places
+    texts: _IndexedFields
+    constrained: _IndexedFields
 
 
 @lru_cache(maxsize=256)
 def _checks_of(schema: TableSchema) -> _Checks:
-    places = tuple(enumerate(schema.fields))
+    fields = tuple(enumerate(schema.fields))
     return _Checks(
         arrow_schema(schema),
         any(map(has_lengths, schema.fields)),
-        tuple(each for each in places if holds_text(each[1])),
-        tuple(each for each in places if is_constrained(each[1])),
+        tuple(each for each in fields if holds_text(each[1])),
+        tuple(each for each in fields if is_constrained(each[1])),
     )
 
 
-def _with_valid_text(batch: pa.RecordBatch, texts: _Places) -> pa.RecordBatch:
+def _with_valid_text(batch: pa.RecordBatch, texts: _IndexedFields) -> pa.RecordBatch:
     """Replace bytes that are not valid UTF-8 by U+FFFD, then pad char columns again."""
     for index, field in texts:
         old = batch.column(index)

@@ -103,7 +103,7 @@ class LogCheck:
         return found
 
     def _record_hint(self) -> None:
-        """Note what is wrong with a hint that leads to no checkpoint: its root, or the hint."""
+        """Record what is wrong with a hint that leads to no checkpoint: its root, or the hint."""
         store, name = self.log.store, HINT
         try:
             hint = decode_model(Hint, SlotReader(store).hint(), store.locate(HINT))

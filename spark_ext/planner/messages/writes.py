@@ -277,7 +277,7 @@ class Drawn(Message):
     count: int
 
 
-class NoteIdentity(Request):
+class RecordIdentity(Request):
     """Remember the farthest value that the rows of a task of a `job` have in an identity column."""
 
     job: str

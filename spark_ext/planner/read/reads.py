@@ -81,7 +81,7 @@ def scan(request: Scan) -> PlannedScan:
     """Raise the errors of `plan_scan`, and NotFoundError if retention has removed the epoch."""
     named, table = request.view, _table(request.view)
     predicate = predicate_of(request.filters, table.schema)
-    TRANSACTIONS.note_read(named.epoch, TableRead(table.id, rowset_filter(table, predicate)))
+    TRANSACTIONS.record_read(named.epoch, TableRead(table.id, rowset_filter(table, predicate)))
     with suppress(ColonnadeError):  # If static values cannot be read, the tasks report it.
         predicate = by_partitions(Log(open_store(place_of(named))), table, predicate)
     view = _view(named, rowset_filter(table, predicate))
@@ -157,7 +157,7 @@ def list_partitions(request: ListPartitions) -> Partitions:
 def aggregate(request: Aggregate) -> Aggregated:
     """Raise NotFoundError if retention has removed the epoch."""
     table, functions = _table(request.view), request.functions
-    TRANSACTIONS.note_read(request.view.epoch, TableRead(table.id))
+    TRANSACTIONS.record_read(request.view.epoch, TableRead(table.id))
     count = None if table.hides_rows else table.rowsets.row_count
     if count is not None and all(call.column is None for call in functions):
         return Aggregated(values=(count,) * len(functions))

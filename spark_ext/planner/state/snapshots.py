@@ -129,12 +129,12 @@ class Snapshots:
         return log
 
     def changed(self) -> None:
-        """Note that an operation of this planner may have changed a log: earlier looks are void."""
+        """Record that an operation of this planner may have changed a log: old looks are void."""
         with self._lock:
             self._changes += 1
 
     def committed(self, address: StoreAddress, after: Snapshot) -> None:
-        """Note the state after an own commit, so that the next look reads no epoch up to it."""
+        """Record the state after an own commit, so that the next look reads no epoch up to it."""
         for place, known in self._heads.items():
             head = known.snapshot
             here = (known.location.store.address, head.database) == (address, after.database)

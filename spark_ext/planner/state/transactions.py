@@ -85,10 +85,10 @@ class OpenTransaction:
         """Return what a statement changed, by its id; zeros for an unknown id."""
         return self._counts.get(statement, RowCounts())
 
-    def note_read(self, read: TableRead) -> None:
+    def record_read(self, read: TableRead) -> None:
         """Remember what a query has read, in case its table is serializable."""
         with self._lock:
-            self._transaction._note_read(read)
+            self._transaction._record_read(read)
 
     def move(self, consumer: str, table: TableState) -> None:
         """Let the commit move a consumer, whose changes of a table of the base a query reads.
@@ -240,10 +240,10 @@ class Transactions:
         assert found is not None
         return found
 
-    def note_read(self, epoch: int, read: TableRead) -> None:
+    def record_read(self, epoch: int, read: TableRead) -> None:
         """Remember a read of a transaction's state; ignore a read of an epoch."""
         if is_state(epoch):
-            self.holding(epoch).note_read(read)
+            self.holding(epoch).record_read(read)
 
     def end(self, finish: Callable[[OpenTransaction], int | None]) -> int | None:
         """End the transaction of this request by `finish`; it ends even if `finish` raises."""

@@ -16,7 +16,7 @@ _LIMITS = (LONGEST_TEXT, 200, 40)
 
 
 def with_history(reported: Reported, said: HistoryText) -> Reported:
-    """Return what a job did, with what its statement says, which the jar has noted."""
+    """Return what a job did, with what its statement says, which the jar has recorded."""
     texts = {name: _text(part) for name, part in said if part}
     if not texts:
         return reported

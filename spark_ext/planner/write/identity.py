@@ -24,7 +24,7 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.messages.base import Done, operation
-from colonnade.spark_ext.planner.messages.writes import DrawIdentity, Drawn, NoteIdentity
+from colonnade.spark_ext.planner.messages.writes import DrawIdentity, Drawn, RecordIdentity
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
@@ -137,7 +137,7 @@ def draw_identity(request: DrawIdentity) -> Drawn:
 
 
 @operation
-def note_identity(request: NoteIdentity) -> Done:
+def record_identity(request: RecordIdentity) -> Done:
     """Have the commit look for values that came twice."""
     job = job_of(request.job)
     column = job.target.table_schema.by_id(request.column)

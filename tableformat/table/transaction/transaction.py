@@ -263,7 +263,7 @@ class ArrowTransaction:
             self._agreed = self._log.agreement.statement_time(self._base, table, self._begun_ms)
         return self._agreed
 
-    def _note_read(self, read: TableRead) -> None:
+    def _record_read(self, read: TableRead) -> None:
         """Remember what was read, for tables with serializable isolation."""
         if TableId(read.table) in self._base.tables:
             self._reads.append(read)
@@ -299,7 +299,7 @@ class ArrowTransaction:
                 return complete_in_transaction(evaluate(log, state), log, state)
         except ColonnadeError:
             # The error may tell something of any row, such as that its key exists.
-            self._note_read(TableRead(table))
+            self._record_read(TableRead(table))
             raise
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
@@ -433,7 +433,7 @@ class ArrowTransactionTable(TableReads):
             bound = plan.bound_predicate()
             read = frozenset(used if bound is None else used | bound.column_ids)
             for each in (TableRead(table.id, may_match, read), *static_reads(table, read)):
-                self._transaction._note_read(each)
+                self._transaction._record_read(each)
 
         source = TableSource(
             self._log, table, base, table, order, now_ms, staged=True, on_plan=record

@@ -86,7 +86,7 @@ BUGS: dict[str, tuple[str, tuple[str, ...], Callable[[], AbstractContextManager[
     "a statement that fails": (
         "delete",
         ("refused",),
-        lambda: patch.object(ArrowTransaction, "_note_read", _unless_any_row),
+        lambda: patch.object(ArrowTransaction, "_record_read", _unless_any_row),
     ),
 }
 """A kind of statement, what the transaction beside it asks for, and who states no reads."""

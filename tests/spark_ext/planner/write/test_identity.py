@@ -18,7 +18,7 @@ from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.write import identity
-from colonnade.spark_ext.planner.write.identity import draw_identity, note_identity
+from colonnade.spark_ext.planner.write.identity import draw_identity, record_identity
 from colonnade.spark_ext.planner.write.writes import commit_write
 from colonnade.tableformat.location import locate, locate_existing
 from colonnade.tableformat.statements.commit import written_statement
@@ -192,7 +192,7 @@ def test_a_value_that_one_task_gets_and_another_one_brings_is_refused(
     column = WriteJob.model_validate_json(planned).target.table_schema.fields[0].id
     one = entries(planned, *draw(planned, 3))
     other = entries(planned, -7, given)
-    note_identity({"job": planned, "column": column, "farthest": str(given)})
+    record_identity({"job": planned, "column": column, "farthest": str(given)})
     messages = [rows_report(each) for each in (one, other)]
     commit = {"job": planned, "messages": messages, "database": None}
     if given <= 3:

@@ -138,7 +138,7 @@ public final class Writes {
    * Remember the farthest value that the rows of a task of a {@code job} have in an identity
    * column.
    */
-  public record NoteIdentity(
+  public record RecordIdentity(
       String job, long column, String farthest)
       implements Request<Replies.Done> {}
 }

@@ -67,12 +67,12 @@ public record GeneratedColumn(String column, String sql, List<String> reads, Str
     return new Generated(column, sql, reads, timeZone);
   }
 
-  /** Returns the metadata of a column of rows to write, with the note that Spark computes it. */
+  /** Returns the metadata of a column of rows to write, with the mark that Spark computes it. */
   public static Metadata computed(Metadata given) {
     return new MetadataBuilder().withMetadata(given).putBoolean(COMPUTED, true).build();
   }
 
-  /** Whether the metadata of a column of rows to write has the note. */
+  /** Whether the metadata of a column of rows to write has the mark. */
   public static boolean isComputed(Metadata given) {
     return given.contains(COMPUTED);
   }

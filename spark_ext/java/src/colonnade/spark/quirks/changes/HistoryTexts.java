@@ -26,7 +26,7 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A rule that notes the condition and the clauses of a DELETE, UPDATE or MERGE for the history,
+ * A rule that records the condition and the clauses of a DELETE, UPDATE or MERGE for the history,
  * before Spark replaces the statement by a plan that does not show them. What Spark hides in its own
  * plans ({@code spark.sql.redaction.string.regex}) is hidden here, too.
  *

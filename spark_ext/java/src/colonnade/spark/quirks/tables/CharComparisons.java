@@ -83,7 +83,7 @@ public final class CharComparisons {
     return 0;
   }
 
-  /** Notes how many spaces a literal needs before its closing quote. */
+  /** Records how many spaces a literal needs before its closing quote. */
   private void pad(Expression operand, int length) {
     if (operand instanceof Literal literal && literal.value() instanceof UTF8String value) {
       Option<Object> end = literal.origin().stopIndex();

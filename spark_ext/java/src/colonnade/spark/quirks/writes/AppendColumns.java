@@ -20,7 +20,7 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A rule that notes which columns the user gives the rows of an append, before Spark fills the
+ * A rule that records which columns the user gives the rows of an append, before Spark fills the
  * other columns. It applies where the rows merge with those of their table by its primary key: a
  * row of the table keeps its values in the other columns. Columns that are matched by position are
  * always all columns.
@@ -38,7 +38,7 @@ public final class AppendColumns extends Rule<LogicalPlan> {
     LogicalPlan statement = plan instanceof WithCTE with ? with.plan() : plan;
     if (statement instanceof InsertIntoStatement insert && appendsByName(insert)) {
       LogicalPlan query = EvolvingInserts.query(plan, insert);
-      return noted(insert, query)
+      return record(insert, query)
           .map(after -> insert.makeCopy(EvolvingInserts.withTable(insert, after)))
           .<LogicalPlan>map(
               changed ->
@@ -46,14 +46,14 @@ public final class AppendColumns extends Rule<LogicalPlan> {
           .orElse(plan);
     }
     if (!plan.analyzed() && plan instanceof AppendData append && append.isByName()) {
-      return noted(append).<LogicalPlan>map(append::withNewTable).orElse(plan);
+      return record(append).<LogicalPlan>map(append::withNewTable).orElse(plan);
     }
     return plan;
   }
 
   /**
    * Returns what the planner is told of the columns that a user gave the rows of the running write:
-   * what this rule has noted, or nothing if it is all columns.
+   * what this rule has recorded, or nothing if it is all columns.
    */
   public static UserColumns of(TableAtEpoch table) {
     if (table.userColumns() != null) {
@@ -82,7 +82,7 @@ public final class AppendColumns extends Rule<LogicalPlan> {
     return false;
   }
 
-  private static Optional<DataSourceV2Relation> noted(
+  private static Optional<DataSourceV2Relation> record(
       InsertIntoStatement insert, LogicalPlan query) {
     Optional<DataSourceV2Relation> target =
         insert.table() instanceof DataSourceV2Relation relation
@@ -101,14 +101,14 @@ public final class AppendColumns extends Rule<LogicalPlan> {
                 names(insert, query)
                     .flatMap(
                         names ->
-                            noted(
+                            record(
                                 relation,
                                 names,
                                 options,
                                 new CaseInsensitiveStringMap(options))));
   }
 
-  private static Optional<DataSourceV2Relation> noted(AppendData append) {
+  private static Optional<DataSourceV2Relation> record(AppendData append) {
     Optional<DataSourceV2Relation> target =
         EvolvingWrites.target(append.table()).filter(AppendColumns::mayMerge);
     if (target.isEmpty()) {
@@ -120,7 +120,7 @@ public final class AppendColumns extends Rule<LogicalPlan> {
     CaseInsensitiveStringMap own =
         append.table() instanceof DataSourceV2Relation ? target.get().options() : options;
     List<String> names = List.of(rows.schema().fieldNames());
-    return noted(target.get(), names, options.asCaseSensitiveMap(), own);
+    return record(target.get(), names, options.asCaseSensitiveMap(), own);
   }
 
   private static boolean mayMerge(DataSourceV2Relation relation) {
@@ -145,12 +145,12 @@ public final class AppendColumns extends Rule<LogicalPlan> {
   }
 
   /**
-   * Returns a table with the note; nothing if the rows do not merge.
+   * Returns a table that has these columns recorded; nothing if the rows do not merge.
    *
    * @param options those of the write
    * @param own those of the table in the plan
    */
-  private static Optional<DataSourceV2Relation> noted(
+  private static Optional<DataSourceV2Relation> record(
       DataSourceV2Relation target,
       List<String> names,
       Map<String, String> options,

@@ -21,7 +21,7 @@ import scala.reflect.ClassTag$;
  */
 record DriverDraws(String endpoint) implements IdentitySource {
 
-  /** What a task asks for: values, or to note the farthest value that it was given. */
+  /** What a task asks for: values, or to record the farthest value that it was given. */
   record Asked(long column, long count, String beyond, String farthest) {}
 
   @Override

@@ -28,8 +28,8 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * New rows of a write with the option {@code ttl}: the column that says when a row expires gets that
- * time where a row has NULL in it. The column notes that it is filled, so that a write without this
- * is refused.
+ * time where a row has NULL in it. The column has a mark that it is filled, so that a write without
+ * this is refused.
  *
  * <p>Seen on Spark 4.1 and 4.3: the options of {@code INSERT … WITH (…)} are those of its table,
  * and the options of a DataFrame's write are those of {@code V2WriteCommand}.

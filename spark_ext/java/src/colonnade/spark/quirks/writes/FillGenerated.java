@@ -20,8 +20,8 @@ import scala.runtime.AbstractPartialFunction;
 /**
  * A rule of the analyzer that computes the generated columns of rows to write. NULL in one counts as
  * not given; another value must be the computed one. Before that, it fills in when the rows expire,
- * if the write says it. The rule notes at each column that it computes it, so that a write without
- * the rule is refused.
+ * if the write says it. The rule marks each column that it computes, so that a write without the
+ * rule is refused.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code V2WriteCommand} and {@code RowLevelOperationTable}. Spark has
  * resolved all writes when rules of this kind run, has made {@code WriteDelta} of UPDATE and MERGE,

@@ -60,12 +60,14 @@ final class FilledChange {
     for (int at = 0; at < parts.length; at++) {
       Object part = change.productElement(at);
       parts[at] =
-          part == change.query() ? rows : part == change.projections() ? noted(row) : part;
+          part == change.query()
+              ? rows
+              : part == change.projections() ? markedAsComputed(row) : part;
     }
     return change.makeCopy(parts);
   }
 
-  private WriteDeltaProjections noted(ProjectingInternalRow row) {
+  private WriteDeltaProjections markedAsComputed(ProjectingInternalRow row) {
     StructField[] fields = row.schema().fields().clone();
     for (GeneratedColumn column : owner.generated()) {
       int at = row.schema().fieldIndex(column.column());

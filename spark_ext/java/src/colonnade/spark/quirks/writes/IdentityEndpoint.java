@@ -8,7 +8,7 @@ import colonnade.planner.messages.Envelope.Reply;
 import colonnade.planner.messages.MessageJson;
 import colonnade.planner.messages.Request;
 import colonnade.planner.messages.Writes.DrawIdentity;
-import colonnade.planner.messages.Writes.NoteIdentity;
+import colonnade.planner.messages.Writes.RecordIdentity;
 import colonnade.spark.quirks.writes.DriverDraws.Asked;
 import colonnade.write.IdentitySource;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -89,7 +89,7 @@ public final class IdentityEndpoint implements IsolatedRpcEndpoint, AutoCloseabl
       Request<?> request =
           of.farthest() == null
               ? new DrawIdentity(job, of.column(), of.count(), of.beyond())
-              : new NoteIdentity(job, of.column(), of.farthest());
+              : new RecordIdentity(job, of.column(), of.farthest());
       return text(MessageJson.tree(Planner.request(request)), null);
     } catch (ColonnadeException error) {
       return text(null, new Failure(error.code(), error.sentence()));
