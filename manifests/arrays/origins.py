@@ -86,7 +86,7 @@ def decode_origins(data: bytes, rows: int) -> Rows:
     """Return the numbers of `rows` rows; `NEW` stands for none.
 
     Holds their codes besides them, one block, and the last row of each RowSet.
-    Raises ValueError for bytes that are not the numbers of so many rows.
+    Raises ValueError for bytes that are not the numbers of `rows` rows.
     """
     inflate = zlib.decompressobj()
     try:

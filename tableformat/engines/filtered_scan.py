@@ -33,7 +33,7 @@ class FilteredScan:
     schema: pa.Schema
 
     def batches(self, threads: int | None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows, decoding in so many threads (None: as many as Arrow uses).
+        """Yield the rows, decoding in `threads` threads (None: as many as Arrow uses).
 
         Raises the errors of `Scan.to_batches`, and those of Arrow for the expressions.
         """

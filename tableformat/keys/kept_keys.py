@@ -34,8 +34,8 @@ from colonnade.tableformat.rowset.write_options import MIB
 LIMIT_BYTES = 256 * MIB
 """The most memory of all kept keys of a process."""
 
-_LATELY = 4
-"""Keys that one of the last so many searches has used do not make room for others.
+_RECENT_SEARCHES = 4
+"""Keys that one of the last `_RECENT_SEARCHES` searches has used do not make room for others.
 
 Otherwise a table whose keys do not fit would push them all out in each search.
 """
@@ -243,7 +243,7 @@ class KeptKeys:
         while self.byte_count + byte_count > self._limit:
             # The first keys are those that were used the longest ago.
             name, kept = next(iter(self._kept.items()), (None, None))
-            if name is None or kept is None or kept.search + _LATELY >= self._search:
+            if name is None or kept is None or kept.search + _RECENT_SEARCHES >= self._search:
                 return False
             self._drop(name)
         return True

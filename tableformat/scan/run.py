@@ -74,7 +74,8 @@ def read_plan_parallel(
     ahead: OpenedAhead | None = None,
     threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a plan like `read_plan`, decoding in so many threads (None: as many as Arrow uses).
+    """Read a plan like `read_plan`, decoding in `threads` threads (None: as many as
+    Arrow uses).
 
     Batches are in the same order. Holds the decoded rows of at most twice as many shares as there
     are threads: of 128 Ki rows, or more behind a network. A plan with an order is not divided.

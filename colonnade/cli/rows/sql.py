@@ -56,7 +56,7 @@ def sql(
     timestamp: TimestampOption = None,
     tag: TagOption = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, help="Print a table of at most so many rows.")
+        int, typer.Option("--limit", "-n", min=1, help="Print a table of at most this many rows.")
     ] = 100,
     csv: Annotated[bool, typer.Option("--csv", help="Print all rows as CSV.")] = False,
     json: JsonOption = False,

@@ -77,7 +77,7 @@ class MoveConsumer(Question):
 
 
 class PlannedChanges(Message):
-    """The `tasks` of a read as JSON, and what it reads: at most so many `rows`, stored `bytes`."""
+    """The `tasks` of a read as JSON, and the most `rows` and stored `bytes` that it reads."""
 
     tasks: tuple[str, ...]
     rows: int

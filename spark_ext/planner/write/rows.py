@@ -90,10 +90,12 @@ def changed_rows(
     if keys is not None:
         # Leaving out a column is safe: fewer key columns only make more rows conflict.
         keys = [name for name in keys if can_be_key(table.schema.field(name))]
-    return _with_statics(reported_statement(log, table, kind, reports, read, keys, replaced), table)
+    return _reading_statics(
+        reported_statement(log, table, kind, reports, read, keys, replaced), table
+    )
 
 
-def _with_statics(statement: Statement, table: TableState) -> Statement:
+def _reading_statics(statement: Statement, table: TableState) -> Statement:
     """Return a statement of Spark with all static values among what it has read.
 
     Spark does not say which columns its scans have.
@@ -114,7 +116,7 @@ def commit_overwrite(request: CommitOverwrite) -> Committed:
         may_match = rowset_filter(table, predicate_of(request.filters, table.schema))
         read = TableRead(table.id, may_match, overwrites=True)
         statement = found_overwrite(log, table, found, entries, read, job.parameters)
-        return inserting(_with_statics(statement, table), job.settings)
+        return inserting(_reading_statics(statement, table), job.settings)
 
     return commit(job, base, with_statics(overwritten, job, statics, sets=False))
 

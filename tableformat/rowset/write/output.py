@@ -169,7 +169,7 @@ class RowSetOutput:
             self._cuts.append(self.rows + len(piece))
 
     def _encode(self, columns: Iterable[tuple[_Part, pa.Array]], rows: int) -> None:
-        """Append arrays of columns, which have so many rows for each column."""
+        """Append arrays of columns. Those of one column have `rows` rows together."""
         pieces = (
             (part, piece)
             for part, array in columns

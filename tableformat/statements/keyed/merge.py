@@ -223,7 +223,7 @@ def _is_text(found: pa.DataType) -> bool:
 def _parts(starts: Integers, bytes_before: Integers) -> Iterator[tuple[int, int]]:
     """Divide keys into stretches of few rows and bytes, at least one key each.
 
-    The rows of a key begin at `starts`, after so many bytes.
+    The rows of a key begin at `starts`, with `bytes_before` bytes before them.
     """
     low, last = 0, len(starts) - 1
     while low < last:

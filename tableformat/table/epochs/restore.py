@@ -217,8 +217,8 @@ def _carried_batches(log: Log, base: Snapshot, last: TableState, room: int) -> M
     """Return the batches that a table in its `last` state brings along when it is made again.
 
     They are those of the `CARRIED` applications whose batches are the newest in the log, or of as
-    many as `room` bytes hold. If the log does not show so many, others are added. Costs a GET for
-    each epoch up to the last of these batches, and nothing if a table has no more applications.
+    many as `room` bytes hold. If the log shows fewer than `CARRIED`, others are added. Costs a GET
+    for each epoch up to the last of these batches, and nothing if a table has no more applications.
     """
     batches, newest = dict(last.batches), dict[str, None]()
     if len(batches) <= CARRIED and _bytes_of(batches) <= room:
