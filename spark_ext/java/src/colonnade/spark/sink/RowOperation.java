@@ -8,7 +8,9 @@ import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.read.ScanBuilder;
@@ -39,14 +41,7 @@ public final class RowOperation implements SupportsDelta {
   private RowOperation(ColonnadeTable table, Command command, DeltaWrite write) {
     this.table = table;
     this.command = command;
-    builder =
-        rows ->
-            new DeltaWriteBuilder() {
-              @Override
-              public DeltaWrite build() {
-                return write;
-              }
-            };
+    builder = rows -> builderOf(() -> write);
   }
 
   /** Returns the part of a statement that reads {@code table}; its write is planned already. */
@@ -93,7 +88,26 @@ public final class RowOperation implements SupportsDelta {
           "A MERGE cannot name the columns " + offered() + " that Colonnade offers beside those of"
               + " the table; name columns of the table itself, or use UPDATE or DELETE.");
     }
-    return RowChangeBuilder.of(change, options, own);
+    WriteRequest request = request(own, options.asCaseSensitiveMap());
+    return builderOf(() -> new RowChangeWrite(request.plan(), change));
+  }
+
+  private WriteRequest request(StructType written, Map<String, String> options) {
+    // A statement that only deletes writes no columns.
+    WriteRequest request =
+        written.isEmpty()
+            ? WriteRequest.withoutRows(table.path(), table.schema(), options)
+            : WriteRequest.append(table.path(), written, options);
+    return request.basedOn(table);
+  }
+
+  private static DeltaWriteBuilder builderOf(Supplier<DeltaWrite> write) {
+    return new DeltaWriteBuilder() {
+      @Override
+      public DeltaWrite build() {
+        return write.get();
+      }
+    };
   }
 
   private String offered() {
