@@ -2,8 +2,8 @@
 
 This package holds no rules of the format; `tableformat` does.
 
-    setting up a session          session session_storage session_author settings outside
-                                  supported jar doctor errors
+    setting up a session          session session_storage session_author settings
+                                  launch_settings supported jar doctor errors
     settings of Hadoop            hadoop/
     planning, moving the rows     planner/ java/ table_design write_plan write_task
     rows of results               answer_rows history_rows

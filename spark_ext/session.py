@@ -20,7 +20,7 @@ from colonnade.manifests.public import public
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.doctor import doctor, extend
 from colonnade.spark_ext.jar import IMPORT_FOLDER, JAR, jar_path
-from colonnade.spark_ext.outside import JARS, running_jvm, settings_outside
+from colonnade.spark_ext.launch_settings import JARS, launch_settings, running_jvm
 from colonnade.spark_ext.settings import (
     CATALOG,
     CATALOG_CLASS,
@@ -128,7 +128,7 @@ def _running() -> SparkSession | None:
 
 def _prepare(builder: SparkSession.Builder, options: dict[str, str], jar: Path) -> None:
     """Set what a session can only have from its start, and what its later sessions share."""
-    outside = settings_outside()
+    outside = launch_settings()
     jars = [each for each in options.get(JARS, outside.get(JARS, "")).split(",") if each]
     builder.config(JARS, ",".join(dict.fromkeys([*jars, str(jar)])))
     python = options.get(PYTHON, outside.get(PYTHON))

@@ -40,7 +40,7 @@ ROOMS = {
         " < write < keys < feed < statements < compaction < verify < repair < table < streams"
     ),
     "spark_ext": floors(
-        "settings supported errors jar options types answer_rows history_rows outside"
+        "settings supported errors jar options types answer_rows history_rows launch_settings"
         " < doctor pyspark_types write_task table_design < write_plan < hadoop"
         " < session session_storage session_author executors"
         " < source < table"

@@ -41,8 +41,8 @@ from colonnade.manifests.commit.outcome import (
     perhaps_sent,
     removed_base,
 )
-from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.commit.rebase.change_at_base import change_at_base
 from colonnade.manifests.commit.removals import check_removals
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
@@ -178,7 +178,7 @@ class Attempt:
         """Prepare to follow epochs: read what the change deletes, and store what is too long."""
         change = self.change
         small = change if change.keyed else spill(self._store, change, self._log.limits)
-        self.carried = begin(small, self.base, self._log)
+        self.carried = change_at_base(small, self.base, self._log)
 
     def follow(self, turn: Turn, waited: bool) -> Epoch | None:
         """Follow concurrent epochs up to a free slot, or to the change itself.

@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from colonnade.manifests.commit import next_epoch as epochs
     from colonnade.manifests.commit import statics as static_values
     from colonnade.manifests.commit.change import Change
-    from colonnade.manifests.commit.rebase import begin as rebase
+    from colonnade.manifests.commit.rebase import change_at_base as rebase
 else:  # what a program that only reads does not need
     attempt = later("colonnade.manifests.commit.attempt")
-    rebase = later("colonnade.manifests.commit.rebase.begin")
+    rebase = later("colonnade.manifests.commit.rebase.change_at_base")
     checkpoints = later("colonnade.manifests.checkpoint.writer")
     conflicts = later("colonnade.manifests.commit.conflicts")
     landed_changes = later("colonnade.manifests.commit.landed_changes")
@@ -280,7 +280,7 @@ class Log:
         change = static_values.with_static_values(change, before)
         conflicts.check_change(change, before)
         with removals.removals_are_conflicts(self.reader, change, base):
-            carried = rebase.begin(change, before, self.reader, stored=False)
+            carried = rebase.change_at_base(change, before, self.reader, stored=False)
             epoch = epochs.next_epoch(carried, before, self.clock, self._engine)
             state = epochs.fold_own(before, epoch)
         changed = {

@@ -13,7 +13,7 @@
     lost_marks.py   putting lost marks again, also where the log cannot be opened without them
     copies.py       second copies of the objects of anchors, made and restored
     removal.py      deleting what an epoch of the log has named
-    remembered.py   what a run need not read, because the run before it has
+    known_names.py  names that a run need not read, because the run before it has
     result.py       what a run did, or would do
     inventory.py    what is asked of a run, and what it finds: it lists, reads and compares
     run.py          one run: take the inventory, commit an epoch that names the victims, remove

@@ -32,11 +32,11 @@ from colonnade.manifests.vacuum.dropped_entries import sheds_remains
 from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
+from colonnade.manifests.vacuum.known_names import KnownNames, read_known_names
 from colonnade.manifests.vacuum.listing import check_slots, read_listing
 from colonnade.manifests.vacuum.objects import StoredFile
 from colonnade.manifests.vacuum.plan import Removal, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_names
-from colonnade.manifests.vacuum.remembered import Remembered, read_remembered
 from colonnade.manifests.vacuum.retention import (
     Floor,
     Properties,
@@ -91,8 +91,8 @@ class Inventory:
     freed: range
     seen_s: float
     loaded: LoadedPages
-    known: Remembered
-    found: Remembered
+    known: KnownNames
+    found: KnownNames
 
     @once
     def removal(self) -> Removal:
@@ -135,7 +135,7 @@ def take_inventory(
     slots.read_up_to(head.epoch)
     check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
-    known, loaded = read_remembered(log.store, sizes), LoadedPages()
+    known, loaded = read_known_names(log.store, sizes), LoadedPages()
     tables = {table.id: table.stored_properties for table in loaded.read(head)}
     retention = effective(tables, request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
@@ -171,7 +171,7 @@ def take_inventory(
         seen_s,
         loaded,
         known,
-        Remembered(states.whole, epochs),
+        KnownNames(states.whole, epochs),
     )
 
 

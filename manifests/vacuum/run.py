@@ -32,9 +32,9 @@ from colonnade.manifests.vacuum.inventory import (
     read_used_objects,
     take_inventory,
 )
+from colonnade.manifests.vacuum.known_names import write_known_names
 from colonnade.manifests.vacuum.objects import StoredFile
 from colonnade.manifests.vacuum.plan import Removal
-from colonnade.manifests.vacuum.remembered import remember
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
 from colonnade.manifests.vacuum.retention import ends_of_expired
@@ -101,7 +101,7 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         result = _carry_out(log, inventory)
         # The vacuum is done: without these files, the next one only reads more.
         with suppress(StoreError, NotFoundError):
-            remember(log.store, inventory.known, inventory.found)
+            write_known_names(log.store, inventory.known, inventory.found)
         return result
     except (CorruptionError, NotFoundError) as error:
         # If the database was dropped, its objects are not lost. This call then raises

@@ -11,7 +11,7 @@ from colonnade.manifests.clock import moment
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_names import split_list
 from colonnade.spark_ext.options.names import CHANGES, FEED, RANGE
-from colonnade.spark_ext.options.stated import Stated, TableOptions
+from colonnade.spark_ext.options.user_options import TableOptions, UserOptions
 from colonnade.tableformat.table.epochs.time_travel import timestamp_ms
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _INCLUSIVE: dict[tuple[bool, bool], Inclusive] = {
 
 def parse_change_options(options: Mapping[str, str]) -> ChangeOptions:
     """Parse the options of a read of changes. Raises InvalidInputError that names a wrong one."""
-    stated = Stated.among(options, CHANGES, "reading changes")
+    stated = UserOptions.among(options, CHANGES, "reading changes")
     if not stated.truth(FEED, True):
         raise InvalidInputError(f"Option {FEED} must be true for a read of changes.")
     for name in RANGE:
@@ -91,7 +91,7 @@ def _net(mode: str | None) -> bool:
     return words[mode.strip().lower()]
 
 
-def bound(stated: Stated, which: str) -> str | datetime | None:
+def bound(stated: UserOptions, which: str) -> str | datetime | None:
     """Return one bound of a range of epochs, `starting` or `ending`.
 
     A time is in UTC unless it has an offset. Raises InvalidInputError for both an epoch and a time.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.options.names import FEED, READING
-from colonnade.spark_ext.options.stated import NEEDS_JAR, Stated, TableOptions
+from colonnade.spark_ext.options.user_options import NEEDS_JAR, TableOptions, UserOptions
 from colonnade.tableformat.table.epochs.tags_and_pins import is_tag
 from colonnade.tableformat.table.epochs.time_travel import NOW, timestamp_ms
 
@@ -36,7 +36,7 @@ class ReadOptions(TableOptions):
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
     """Parse the options of a read. Raises InvalidInputError that names the wrong option."""
-    stated = Stated.among(options, (*READING, FEED), "reading")
+    stated = UserOptions.among(options, (*READING, FEED), "reading")
     if stated.truth(FEED, False):
         raise InvalidInputError(f"Option {FEED} {NEEDS_JAR}")
     if "versionAsOf" in stated and "epoch" in stated:

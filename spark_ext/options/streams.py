@@ -9,7 +9,7 @@ from datetime import datetime
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.options.changes import bound
 from colonnade.spark_ext.options.names import FEED, IGNORING, STREAM
-from colonnade.spark_ext.options.stated import Stated, TableOptions
+from colonnade.spark_ext.options.user_options import TableOptions, UserOptions
 from colonnade.tableformat.streams.admission import Limits
 from colonnade.tableformat.streams.source import StreamRules
 
@@ -36,7 +36,7 @@ class StreamOptions(TableOptions):
 
 def parse_stream_options(options: Mapping[str, str]) -> StreamOptions:
     """Parse the options of a stream. Raises InvalidInputError that names a wrong one."""
-    stated = Stated.among(options, STREAM, "reading a stream")
+    stated = UserOptions.among(options, STREAM, "reading a stream")
     changes = stated.truth(FEED, False)
     ignored = [name for name in IGNORING if stated.truth(name, False)]
     if changes and ignored:

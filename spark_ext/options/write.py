@@ -9,7 +9,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.spark_ext.options.names import EVOLVING, WRITING
-from colonnade.spark_ext.options.stated import Stated, TableOptions
+from colonnade.spark_ext.options.user_options import TableOptions, UserOptions
 from colonnade.tableformat.keys.policy import parse_on_duplicate
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
@@ -51,7 +51,7 @@ class SparkWriteOptions(TableOptions):
 
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     """Parse the options of a write. Raises InvalidInputError that names the wrong option."""
-    stated = Stated.among(options, WRITING, "writing")
+    stated = UserOptions.among(options, WRITING, "writing")
     return SparkWriteOptions(
         stated.path,
         _settings(stated),
@@ -67,7 +67,7 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     )
 
 
-def _settings(stated: Stated) -> WriteSettings:
+def _settings(stated: UserOptions) -> WriteSettings:
     settings = WriteSettings()
     if (size := stated.byte_size("targetFileSize")) is not None:
         settings = settings.model_copy(update={"target_bytes": size})
@@ -80,7 +80,7 @@ def _settings(stated: Stated) -> WriteSettings:
     return settings.model_copy(update={"max_records": records, "lease_hours": lease})
 
 
-def _evolving(stated: Stated) -> tuple[bool, bool]:
+def _evolving(stated: UserOptions) -> tuple[bool, bool]:
     """Return `mergeSchema` and `ignoreUnknownColumns`. Refuse options that exclude each other."""
     merges, ignores = (stated.truth(name, False) for name in EVOLVING)
     if merges and ignores:
@@ -128,7 +128,7 @@ def _lease(text: str | None) -> float | None:
         ) from error
 
 
-def _commit_settings(stated: Stated) -> CommitSettings:
+def _commit_settings(stated: UserOptions) -> CommitSettings:
     app, version = stated.text("txnAppId"), stated.integer("txnVersion", 0)
     if (app is None) != (version is None):
         raise InvalidInputError("Options txnAppId and txnVersion name a batch together; give both.")

@@ -31,7 +31,7 @@ from colonnade.spark_ext.answer_rows import (
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.options.read import epoch_or_tag
-from colonnade.spark_ext.options.stated import storage_texts
+from colonnade.spark_ext.options.user_options import storage_texts
 from colonnade.spark_ext.session import session as present_session
 from colonnade.spark_ext.session_author import author_of
 from colonnade.spark_ext.session_storage import (

@@ -32,7 +32,7 @@ from colonnade.cli.progress import with_progress
 from colonnade.cli.rows.export_files import ExportFormat, write_file, write_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.sizes import size_text
-from colonnade.spark_ext.options.stated import storage_texts
+from colonnade.spark_ext.options.user_options import storage_texts
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.run import read_plan_parallel

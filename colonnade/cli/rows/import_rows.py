@@ -40,7 +40,7 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
-from colonnade.spark_ext.options.stated import storage_texts
+from colonnade.spark_ext.options.user_options import storage_texts
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_parts import stored_table

@@ -25,7 +25,7 @@ from colonnade.cli.output import Output, number, rows_table
 from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import with_progress
 from colonnade.cli.rows.python_rows import python_rows
-from colonnade.spark_ext.options.stated import storage_texts
+from colonnade.spark_ext.options.user_options import storage_texts
 from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.run import read_plan_parallel

@@ -8,7 +8,7 @@
     tombstones.py     the same, against range tombstones of later epochs
     replaced_rows.py  which rows the rows of a change replace
     vector_writer.py  deletion vectors of a change, stored once for all slots that it tries
-    begin.py          a change right after its base: the rows that it deletes or changes
+    change_at_base.py a change right after its base: the rows that it deletes or changes
     carried.py        a change on its way to its slot, which the log carries from epoch to epoch
     keyed.py          rows of a table with a primary key, compared with the state before the slot
     fill.py           values for every RowSet that a table has before the slot

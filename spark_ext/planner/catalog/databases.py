@@ -20,7 +20,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_url, open_store
 from colonnade.manifests.store.bucket.store import BucketStore
-from colonnade.spark_ext.options.stated import storage_of
+from colonnade.spark_ext.options.user_options import storage_of
 from colonnade.spark_ext.planner.catalog.alterations import alterations
 from colonnade.spark_ext.planner.messages.base import Answer, Done, Names, operation
 from colonnade.spark_ext.planner.messages.catalog import (

@@ -35,7 +35,7 @@ class Question(Request):
     """A request that changes no table. After any other one, queries look for newer epochs again."""
 
 
-class Once(Request):
+class OneTimeRequest(Request):
     """A request that the jar never sends twice, because its second run would do something else."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from colonnade.spark_ext.planner.messages.base import Message, Once, Question
+from colonnade.spark_ext.planner.messages.base import Message, OneTimeRequest, Question
 from colonnade.spark_ext.planner.messages.changes import Change
 from colonnade.spark_ext.planner.messages.views import NamedView, RowsToWrite
 
@@ -27,13 +27,13 @@ class DatabaseExists(Question):
     path: str
 
 
-class CreateDatabase(Once):
+class CreateDatabase(OneTimeRequest):
     """Create an empty database at `path`."""
 
     path: str
 
 
-class DropDatabase(Once):
+class DropDatabase(OneTimeRequest):
     """Remove the database at `path` and everything in its folder; tables need `cascade`.
 
     The answer is no if the database stays because it has tables.
@@ -60,13 +60,13 @@ class TableExists(Question):
     query: int | None = None
 
 
-class DropTable(Once):
+class DropTable(OneTimeRequest):
     """Drop the table at `path`; the answer is no if it does not exist."""
 
     path: str
 
 
-class RemoveTable(Once):
+class RemoveTable(OneTimeRequest):
     """Drop the table at `path`, and remove the files of a lone table on a local disk.
 
     The answer is no if the path has no table.
@@ -75,7 +75,7 @@ class RemoveTable(Once):
     path: str
 
 
-class RenameTable(Once):
+class RenameTable(OneTimeRequest):
     """Rename the table at `path` to `name`, in the same database.
 
     Unless `any_case` is true, the name must differ from that of another table by more than case.
@@ -86,7 +86,7 @@ class RenameTable(Once):
     any_case: bool
 
 
-class AlterTable(Once):
+class AlterTable(OneTimeRequest):
     """Apply `changes` to the table at `path`, in order and in one epoch."""
 
     path: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from colonnade.spark_ext.planner.messages.base import Message, Once, Question
+from colonnade.spark_ext.planner.messages.base import Message, OneTimeRequest, Question
 
 
 class Describe(Question):
@@ -48,7 +48,7 @@ class ProcedureList(Message):
     procedures: Mapping[str, Procedure]
 
 
-class CallProcedure(Once):
+class CallProcedure(OneTimeRequest):
     """Call a procedure; the arguments `table` and `database` are paths."""
 
     name: str

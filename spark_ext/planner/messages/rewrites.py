@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from colonnade.spark_ext.planner.messages.base import Message, Once, Question, Request
+from colonnade.spark_ext.planner.messages.base import Message, OneTimeRequest, Question, Request
 from colonnade.spark_ext.planner.messages.clauses import Tree
 from colonnade.spark_ext.planner.messages.views import NamedView
 
@@ -105,7 +105,7 @@ class PlannedFill(Message):
     first: FillRound
 
 
-class CommitFill(Once):
+class CommitFill(OneTimeRequest):
     """Commit the `reports` of tasks on the `live_rowsets`; or ask for further RowSets."""
 
     fill: str

@@ -11,7 +11,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.statement_log import StatementLog
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.options.stated import truth
+from colonnade.spark_ext.options.user_options import truth
 from colonnade.spark_ext.planner.clauses.filters import exact_predicate
 from colonnade.spark_ext.planner.messages.base import Answer, operation
 from colonnade.spark_ext.planner.messages.views import NamedView

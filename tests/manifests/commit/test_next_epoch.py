@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from colonnade.manifests.commit.next_epoch import fold_own, next_epoch
-from colonnade.manifests.commit.rebase.begin import begin
+from colonnade.manifests.commit.rebase.change_at_base import change_at_base
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from tests.log_samples import append, delete, epoch_after, make_log, vector, with_orders
@@ -18,7 +18,7 @@ def test_it_follows_the_head_and_names_the_base() -> None:
     base = with_orders(log.store, log)
     head = log.commit(append(), base)
     mine = append()
-    made = next_epoch(begin(mine, base, log.reader), head, log.clock, "tests")
+    made = next_epoch(change_at_base(mine, base, log.reader), head, log.clock, "tests")
     assert (made.epoch, made.base, made.previous) == (head.epoch + 1, base.epoch, head.transaction)
     assert (made.transaction, made.engine, made.ops) == (mine.transaction, "tests", mine.ops)
     assert made.time_ms > head.time_ms
@@ -30,7 +30,7 @@ def test_a_change_that_expects_another_head_becomes_none() -> None:
     mine = replace(append(), expect_epoch=base.epoch)
     head = log.commit(append(), base)
     with pytest.raises(ConflictError, match=f"expects epoch {base.epoch}"):
-        next_epoch(begin(mine, base, log.reader), head, log.clock, "tests")
+        next_epoch(change_at_base(mine, base, log.reader), head, log.clock, "tests")
 
 
 def test_what_readers_would_refuse_is_refused_before_it_is_written() -> None:

@@ -28,7 +28,7 @@ from colonnade.spark_ext.planner.messages import (
     views,
     writes,
 )
-from colonnade.spark_ext.planner.messages.base import Message, Once, Question, Request
+from colonnade.spark_ext.planner.messages.base import Message, OneTimeRequest, Question, Request
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.tableformat.streams.admission import Limits
@@ -52,7 +52,7 @@ AREAS = {
 }
 """The file of the jar with the messages of each module."""
 
-BASES = {Message, Request, Question, Once, writes.Commit}
+BASES = {Message, Request, Question, OneTimeRequest, writes.Commit}
 PLAIN = {str: "String", bool: "boolean", int: "long", Any: "JsonNode"}
 BOXED = {"boolean": "Boolean", "long": "Long"}
 
@@ -116,7 +116,9 @@ def expected(message: type[Message]) -> Record:
     ]
     if message.__module__ == changes.__name__:
         return "Change", tuple(fields)
-    kind = next((each for each in (Question, Once, Request) if issubclass(message, each)), None)
+    kind = next(
+        (each for each in (Question, OneTimeRequest, Request) if issubclass(message, each)), None
+    )
     return (f"{kind.__name__}<{NAMES[REPLIES[message]]}>" if kind else ""), tuple(fields)
 
 

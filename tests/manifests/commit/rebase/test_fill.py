@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import ColumnFill
-from colonnade.manifests.commit.rebase.begin import begin
+from colonnade.manifests.commit.rebase.change_at_base import change_at_base
 from colonnade.manifests.commit.rebase.fill import filled
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.state.snapshot import Snapshot
@@ -24,7 +24,7 @@ def test_it_is_asked_for_each_slot_and_counts_what_it_has_filled_there() -> None
         return (), {"rows_updated": len(head.tables[ORDERS].rowsets.added)}
 
     mine = replace(change(), fresh=True, metrics={"files": 1}, fill=ColumnFill(ORDERS, fill))
-    begun = begin(mine, base, log.reader)
+    begun = change_at_base(mine, base, log.reader)
     counts = [filled(begun, head).change.metrics["rows_updated"] for head in (base, later)]
     assert asked == [base.epoch, later.epoch]
     assert counts[0] < counts[1]
@@ -34,5 +34,5 @@ def test_it_is_asked_for_each_slot_and_counts_what_it_has_filled_there() -> None
 def test_a_change_that_fills_nothing_stays_as_it_is() -> None:
     log = make_log()
     base = with_orders(log.store, log)
-    begun = begin(append(), base, log.reader)
+    begun = change_at_base(append(), base, log.reader)
     assert filled(begun, base) is begun

@@ -3,7 +3,7 @@ package colonnade.planner;
 import colonnade.planner.messages.Envelope;
 import colonnade.planner.messages.Envelope.Reply;
 import colonnade.planner.messages.MessageJson;
-import colonnade.planner.messages.Once;
+import colonnade.planner.messages.OneTimeRequest;
 import colonnade.planner.messages.Procedures;
 import colonnade.planner.messages.Request;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -25,8 +25,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * several threads run concurrently.
  *
  * <p>If the process ends, it is replaced and its requests are sent again, except those of {@link
- * Once}. All other requests are safe to repeat, because a commit carries its own transaction id and
- * base (docs/spec/epoch-log.md).
+ * OneTimeRequest}. All other requests are safe to repeat, because a commit carries its own
+ * transaction id and base (docs/spec/epoch-log.md).
  */
 public final class Planner {
   /** The version of this jar. The Python package must have the same version. */
@@ -110,7 +110,7 @@ public final class Planner {
         return MessageJson.readReply(result(process.request(envelope, attempt > 1)), request);
       } catch (PlannerProcess.Gone gone) {
         process.stop();
-        if (gone.wasAsked() && request instanceof Once) {
+        if (gone.wasAsked() && request instanceof OneTimeRequest) {
           String sentence =
               String.format(
                   "The planner ended while it ran %s%s: see whether that was done before you run"

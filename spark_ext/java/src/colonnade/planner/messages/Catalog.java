@@ -20,13 +20,14 @@ public final class Catalog {
   public record DatabaseExists(String path) implements Question<Replies.Answer> {}
 
   /** Create an empty database at {@code path}. */
-  public record CreateDatabase(String path) implements Once<Replies.Done> {}
+  public record CreateDatabase(String path) implements OneTimeRequest<Replies.Done> {}
 
   /**
    * Remove the database at {@code path} and everything in its folder; tables need {@code
    * cascade}.
    */
-  public record DropDatabase(String path, boolean cascade) implements Once<Replies.Answer> {}
+  public record DropDatabase(String path, boolean cascade)
+      implements OneTimeRequest<Replies.Answer> {}
 
   /** List the tables of the database at {@code path}, sorted. */
   public record ListTables(String path) implements Question<Replies.Names> {}
@@ -37,20 +38,20 @@ public final class Catalog {
       implements Question<Replies.Answer> {}
 
   /** Drop the table at {@code path}; the answer is no if it does not exist. */
-  public record DropTable(String path) implements Once<Replies.Answer> {}
+  public record DropTable(String path) implements OneTimeRequest<Replies.Answer> {}
 
   /** Drop the table at {@code path}, and remove the files of a lone table on a local disk. */
-  public record RemoveTable(String path) implements Once<Replies.Answer> {}
+  public record RemoveTable(String path) implements OneTimeRequest<Replies.Answer> {}
 
   /** Rename the table at {@code path} to {@code name}, in the same database. */
   public record RenameTable(
       String path, String name, boolean anyCase)
-      implements Once<Replies.Done> {}
+      implements OneTimeRequest<Replies.Done> {}
 
   /** Apply {@code changes} to the table at {@code path}, in order and in one epoch. */
   public record AlterTable(
       String path, List<Changes.Change> changes)
-      implements Once<Replies.Done> {}
+      implements OneTimeRequest<Replies.Done> {}
 
   /**
    * Return the name of a database in the folder {@code warehouse} as it is; {@code query} is as

@@ -36,5 +36,5 @@ public final class Procedures {
   /** Call a procedure; the arguments {@code table} and {@code database} are paths. */
   public record CallProcedure(
       String name, Map<String, JsonNode> arguments)
-      implements Once<Replies.Rows> {}
+      implements OneTimeRequest<Replies.Rows> {}
 }

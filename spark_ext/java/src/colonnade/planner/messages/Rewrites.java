@@ -56,7 +56,7 @@ public final class Rewrites {
    */
   public record CommitFill(
       String fill, String database, List<String> liveRowsets, List<String> reports)
-      implements Once<Filled> {}
+      implements OneTimeRequest<Filled> {}
 
   /** The result {@code rows} of the procedure, or the next round, when nothing was committed. */
   public record Filled(JsonNode rows, @Nullable FillRound next) {}

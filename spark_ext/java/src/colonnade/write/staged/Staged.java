@@ -6,9 +6,9 @@ import colonnade.format.arrow.NullMask;
 import colonnade.format.rowset.BloomFilter;
 import colonnade.format.rowset.Statistics;
 import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.GrowingArrays;
 import colonnade.write.refusals.InvalidText;
 import colonnade.write.refusals.Refusal;
-import colonnade.write.refusals.Room;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
 /**
@@ -115,7 +115,7 @@ public abstract class Staged {
    */
   public final byte[] addWords(ArrowBatch batch, int from, int to, int width) {
     begin(batch, from, to);
-    return batch.buffer(Room.bytes(to - from, width, path));
+    return batch.buffer(GrowingArrays.byteSize(to - from, width, path));
   }
 
   /** Begins an array with its validity bitmap, or with an empty buffer if no row is NULL. */

@@ -4,7 +4,7 @@ import colonnade.format.Bound;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.rowset.Statistics;
-import colonnade.write.refusals.Room;
+import colonnade.write.refusals.GrowingArrays;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
@@ -24,7 +24,7 @@ final class StagedBooleans extends Staged {
 
   @Override
   void appendSlot() {
-    values = Room.forOne(values, rows, path);
+    values = GrowingArrays.withSlot(values, rows, path);
     values[rows] = 0;
   }
 

@@ -3,8 +3,8 @@ package colonnade.write.staged;
 import colonnade.format.TableField;
 import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.arrow.Bits;
+import colonnade.write.refusals.GrowingArrays;
 import colonnade.write.refusals.InvalidText;
-import colonnade.write.refusals.Room;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
@@ -58,7 +58,7 @@ abstract class StagedLists extends Staged {
   }
 
   private void endAt(long end) {
-    offsets = Room.forOne(offsets, rows + 1, path);
+    offsets = GrowingArrays.withSlot(offsets, rows + 1, path);
     offsets[rows + 1] = Math.toIntExact(end);
   }
 
@@ -75,7 +75,7 @@ abstract class StagedLists extends Staged {
   @Override
   final void addValues(ArrowBatch batch, int from, int to) {
     int first = offsets[from];
-    byte[] ends = batch.buffer(Room.bytes(to - from + 1, 4, path));
+    byte[] ends = batch.buffer(GrowingArrays.byteSize(to - from + 1, 4, path));
     for (int row = from; row <= to; row++) {
       Bits.putInt(ends, 4 * (row - from), offsets[row] - first);
     }

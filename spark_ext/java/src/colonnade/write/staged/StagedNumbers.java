@@ -6,8 +6,8 @@ import colonnade.format.arrow.ArrowBatch;
 import colonnade.format.rowset.BloomFilter;
 import colonnade.format.rowset.Statistics;
 import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.GrowingArrays;
 import colonnade.write.refusals.Refusal;
-import colonnade.write.refusals.Room;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
@@ -35,7 +35,7 @@ public abstract class StagedNumbers extends Staged {
 
   @Override
   public final void appendAll(RowBuffer source, int ordinal) {
-    values = Room.forOne(values, rows + source.rows(), path);
+    values = GrowingArrays.withSlot(values, rows + source.rows(), path);
     switch (rowBytes()) {
       case 1 -> appendBytes(source, ordinal);
       case 2 -> appendShorts(source, ordinal);
@@ -88,13 +88,13 @@ public abstract class StagedNumbers extends Staged {
 
   @Override
   final void appendValue(SpecializedGetters from, int ordinal) {
-    values = Room.forOne(values, rows, path);
+    values = GrowingArrays.withSlot(values, rows, path);
     values[rows] = read(from, ordinal);
   }
 
   @Override
   final void appendSlot() {
-    values = Room.forOne(values, rows, path);
+    values = GrowingArrays.withSlot(values, rows, path);
     values[rows] = 0;
   }
 
@@ -113,7 +113,8 @@ public abstract class StagedNumbers extends Staged {
 
   @Override
   final void addValues(ArrowBatch batch, int from, int to) {
-    Words.write(values, from, to, 0, width, batch.buffer(Room.bytes(to - from, width, path)));
+    byte[] words = batch.buffer(GrowingArrays.byteSize(to - from, width, path));
+    Words.write(values, from, to, 0, width, words);
   }
 
   @Override

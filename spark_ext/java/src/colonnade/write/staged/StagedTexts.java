@@ -8,9 +8,9 @@ import colonnade.format.arrow.Bits;
 import colonnade.format.rowset.BloomFilter;
 import colonnade.format.rowset.Statistics;
 import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.GrowingArrays;
 import colonnade.write.refusals.InvalidText;
 import colonnade.write.refusals.Refusal;
-import colonnade.write.refusals.Room;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.unsafe.Platform;
@@ -54,7 +54,7 @@ public final class StagedTexts extends StagedBlobs {
       }
       int start = offsets[rows];
       int length = source.length(i, ordinal);
-      bytes = Room.forMore(bytes, start, length, path);
+      bytes = GrowingArrays.withRoom(bytes, start, length, path);
       source.copy(i, ordinal, length, bytes, start);
       endAt(start + length);
       staged.total += length;
@@ -65,7 +65,7 @@ public final class StagedTexts extends StagedBlobs {
   private void appendText(UTF8String text) {
     int start = offsets[rows];
     int length = text.numBytes();
-    bytes = Room.forMore(bytes, start, length, path);
+    bytes = GrowingArrays.withRoom(bytes, start, length, path);
     text.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + start);
     endAt(start + length);
     staged.total += length;
@@ -74,7 +74,7 @@ public final class StagedTexts extends StagedBlobs {
   /** Appends binary. {@code rows} does not count it yet. */
   private void appendBytes(byte[] value) {
     int start = offsets[rows];
-    bytes = Room.forMore(bytes, start, value.length, path);
+    bytes = GrowingArrays.withRoom(bytes, start, value.length, path);
     System.arraycopy(value, 0, bytes, start, value.length);
     endAt(start + value.length);
     staged.total += value.length;
@@ -92,7 +92,7 @@ public final class StagedTexts extends StagedBlobs {
   }
 
   private void endAt(int end) {
-    offsets = Room.forOne(offsets, rows + 1, path);
+    offsets = GrowingArrays.withSlot(offsets, rows + 1, path);
     offsets[rows + 1] = end;
   }
 
@@ -150,7 +150,7 @@ public final class StagedTexts extends StagedBlobs {
   @Override
   void addValues(ArrowBatch batch, int from, int to) {
     int first = offsets[from];
-    byte[] ends = batch.buffer(Room.bytes(to - from + 1, 4, path));
+    byte[] ends = batch.buffer(GrowingArrays.byteSize(to - from + 1, 4, path));
     for (int row = from; row <= to; row++) {
       Bits.putInt(ends, 4 * (row - from), offsets[row] - first);
     }

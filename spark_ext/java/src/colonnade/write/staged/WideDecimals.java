@@ -7,8 +7,8 @@ import colonnade.format.arrow.Bits;
 import colonnade.format.rowset.BloomFilter;
 import colonnade.format.rowset.Statistics;
 import colonnade.write.refusals.ColumnNames;
+import colonnade.write.refusals.GrowingArrays;
 import colonnade.write.refusals.Refusal;
-import colonnade.write.refusals.Room;
 import java.math.BigInteger;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -36,7 +36,7 @@ final class WideDecimals extends StagedBlobs {
 
   @Override
   void appendValue(SpecializedGetters from, int ordinal) {
-    bytes = Room.forMore(bytes, start(rows), WIDTH, path);
+    bytes = GrowingArrays.withRoom(bytes, start(rows), WIDTH, path);
     if (from instanceof UnsafeRow || from instanceof UnsafeArrayData) {
       // UnsafeRow and UnsafeArrayData store more than 18 digits as the big-endian bytes of a
       // BigInteger.
@@ -63,7 +63,7 @@ final class WideDecimals extends StagedBlobs {
 
   @Override
   void appendSlot() {
-    bytes = Room.forMore(bytes, start(rows), WIDTH, path);
+    bytes = GrowingArrays.withRoom(bytes, start(rows), WIDTH, path);
     Arrays.fill(bytes, start(rows), start(rows) + WIDTH, (byte) 0);
   }
 
@@ -112,7 +112,7 @@ final class WideDecimals extends StagedBlobs {
 
   @Override
   void addValues(ArrowBatch batch, int from, int to) {
-    int length = Room.bytes(to - from, WIDTH, path);
+    int length = GrowingArrays.byteSize(to - from, WIDTH, path);
     System.arraycopy(bytes, start(from), batch.buffer(length), 0, length);
   }
 

@@ -3,8 +3,8 @@ package colonnade.spark.quirks.writes;
 import colonnade.spark.quirks.expressions.ColumnMapping;
 import colonnade.spark.quirks.statement.RunningStatement;
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.write.FoundRows;
 import colonnade.write.RowCheck;
+import colonnade.write.RowReports;
 import java.util.List;
 import java.util.Optional;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -78,7 +78,7 @@ public final class SparkCondition {
                     .orElseThrow();
               }
             });
-    return FoundRows.of(
+    return RowReports.of(
         Dataset.ofRows(SparkSession.active(), new Filter(met, relation))
             .select(TableAtEpoch.ROW_HANDLER));
   }

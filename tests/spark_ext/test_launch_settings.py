@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark import SparkContext
 
-from colonnade.spark_ext.outside import settings_outside
+from colonnade.spark_ext.launch_settings import launch_settings
 
 FILE = r"""
 # a comment
@@ -33,9 +33,9 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_the_file_of_defaults_is_read_as_java_reads_it(folder: Path) -> None:
-    assert settings_outside() == {}
+    assert launch_settings() == {}
     (folder / "spark-defaults.conf").write_text(FILE)
-    assert settings_outside() == {
+    assert launch_settings() == {
         "spark.jars": "a.jar,b.jar",
         "spark.one": "1",
         "spark.two": "2",
@@ -53,8 +53,8 @@ def test_the_command_goes_before_the_file_and_may_name_another(
     words = "--conf spark.a=2 --conf 'spark.c=x y' --jars=j.jar --master local pyspark-shell"
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", words)
     found = {"spark.a": "2", "spark.b": "1", "spark.c": "x y", "spark.jars": "j.jar"}
-    assert settings_outside() == found
+    assert launch_settings() == found
     other = folder / "other.conf"
     other.write_text("spark.b 3\n")
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--properties-file {other} {words}")
-    assert settings_outside() == {**found, "spark.b": "3"}
+    assert launch_settings() == {**found, "spark.b": "3"}

@@ -5,4 +5,4 @@ package colonnade.planner.messages;
  *
  * @param <R> the reply
  */
-public interface Once<R extends Record> extends Request<R> {}
+public interface OneTimeRequest<R extends Record> extends Request<R> {}

@@ -30,7 +30,7 @@ def running_jvm() -> Any:
     return SparkContext._jvm
 
 
-def settings_outside() -> Mapping[str, str]:
+def launch_settings() -> Mapping[str, str]:
     """Return the settings of Spark that come from the command, or from the file of defaults."""
     if running_jvm() is not None:
         return dict(SparkConf().getAll())

@@ -1,4 +1,4 @@
-"""What a user has stated: options by name, and the table that they are for."""
+"""The options that a user has given, by name, and the table that they are for."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class TableOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """The options that a user has stated. A name is found in any case.
+class UserOptions:
+    """The options that a user has given. A name is found in any case.
 
-    Methods return None for an option that is not stated, unless a default is given. They raise
+    Methods return None for an option that is not given, unless there is a default. They raise
     InvalidInputError that names the option for a text that does not fit.
     """
 
@@ -48,7 +48,9 @@ class Stated:
     storage: Mapping[str, Any]
 
     @classmethod
-    def among(cls, options: Mapping[str, str], allowed: tuple[str, ...], purpose: str) -> Stated:
+    def among(
+        cls, options: Mapping[str, str], allowed: tuple[str, ...], purpose: str
+    ) -> UserOptions:
         """Return the options of a table. Raises InvalidInputError without a path.
 
         Raises it for an option that is not `allowed` for the `purpose`, too.

@@ -26,7 +26,9 @@ from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 
 
-def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True) -> Carried:
+def change_at_base(
+    change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
+) -> Carried:
     """Return a change in its planned form, right after its base.
 
     Without `stored` it writes no object. Reads the vector objects of the RowSets whose rows it
@@ -34,7 +36,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
     CorruptionError, StoreError.
     """
     vectors = Vectors(log.store)
-    targets = _begin_targets(change, base, log, vectors)
+    targets = _targets_at_base(change, base, log, vectors)
     overwriting = frozenset(read.table for read in change.reads if read.overwrites)
     return Carried(
         change,
@@ -60,7 +62,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
     )
 
 
-def _begin_targets(
+def _targets_at_base(
     change: Change, base: Snapshot, log: LogReader, vectors: Vectors
 ) -> dict[str, dict[int, TargetRowSet]]:
     """Return the RowSets whose rows a change deletes or gives other values, as of its base."""

@@ -11,8 +11,8 @@ import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 
 /** Reports the rows that a query finds, as tasks report deleted rows. */
-public final class FoundRows {
-  private FoundRows() {}
+public final class RowReports {
+  private RowReports() {}
 
   /** Runs a query whose only column is row handlers. Returns the report of each of its tasks. */
   public static List<String> of(Dataset<Row> handlers) {

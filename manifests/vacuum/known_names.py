@@ -19,23 +19,23 @@ from colonnade.manifests.object_names import EPOCH_NAMES
 from colonnade.manifests.store.object_store import ObjectStore
 
 
-class Remembered(NamedTuple):
+class KnownNames(NamedTuple):
     """The names in whole segments, and those in epochs, if there are any."""
 
     segments: SegmentNames
     epochs: EpochNames | None
 
 
-def read_remembered(store: ObjectStore, there: Collection[str]) -> Remembered:
+def read_known_names(store: ObjectStore, there: Collection[str]) -> KnownNames:
     """Return what the last vacuum remembered. `there` are the names in a listing.
 
     Costs a GET, and another one if there is a file about epochs. Raises StoreError.
     """
     epochs = read_epoch_names(store) if EPOCH_NAMES in there else None
-    return Remembered(read_names(store), epochs)
+    return KnownNames(read_names(store), epochs)
 
 
-def remember(store: ObjectStore, before: Remembered, after: Remembered) -> None:
+def write_known_names(store: ObjectStore, before: KnownNames, after: KnownNames) -> None:
     """Store what a vacuum remembers, where it is not what the last one remembered.
 
     Costs a PUT or a DELETE of each file that changes. Raises StoreError; NotFoundError if the log

@@ -8,7 +8,7 @@ import pytest
 from pyroaring import BitMap
 
 from colonnade.manifests.commit.change import Change, DeletedRows
-from colonnade.manifests.commit.rebase.begin import begin
+from colonnade.manifests.commit.rebase.change_at_base import change_at_base
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from tests.log_samples import ORDERS
@@ -37,7 +37,7 @@ def test_rows_that_were_deleted_before_the_base_are_not_deleted_again(
 ) -> None:
     world = with_rows()
     [rowset] = world.rowsets(world.head)
-    carried = begin(deletion(world, wanted), world.head, world.log.reader)
+    carried = change_at_base(deletion(world, wanted), world.head, world.log.reader)
     assert set(carried.targets[ORDERS][rowset.id].rows) == left
     assert carried.planned_deletes == len(left)
     assert carried.needs_states
@@ -48,7 +48,7 @@ def test_a_rowset_that_is_deleted_in_two_parts_is_one_target() -> None:
     [rowset] = world.rowsets(world.head)
     first, second = (deletion(world, BitMap([number])) for number in (1, 2))
     both = replace(first, rows=(*first.rows, *second.rows))
-    carried = begin(both, world.head, world.log.reader)
+    carried = change_at_base(both, world.head, world.log.reader)
     assert list(carried.targets[ORDERS]) == [rowset.id]
     assert set(carried.targets[ORDERS][rowset.id].rows) == {1, 2}
 
@@ -58,4 +58,4 @@ def test_a_column_of_a_rowset_that_is_not_live_at_the_base_cannot_be_replaced() 
     replacing = world.replace(world.head, 2, [1])
     emptied = world.log.commit(deletion(world, None), world.head)
     with pytest.raises(InvalidInputError, match="has no RowSet"):
-        begin(replacing.change, emptied, world.log.reader)
+        change_at_base(replacing.change, emptied, world.log.reader)
