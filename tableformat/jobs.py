@@ -10,10 +10,13 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from threading import Lock
 from typing import Generic, TypeVar
+
+import pyarrow as pa
 
 _log = logging.getLogger(__name__)
 
@@ -99,3 +102,23 @@ def run_in_order(
             stop.request()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+_MOST_THREADS = 4
+"""Each thread of `computed` holds a block, and other tasks of the machine may work as well."""
+
+
+def computed(run: Callable[[Job], Outcome], jobs: Iterable[Job]) -> Iterator[Outcome]:
+    """Yield what a function without I/O makes of each job, in their order.
+
+    Several jobs run in as many threads as Arrow uses (`pyarrow.cpu_count`), but at most four. Holds
+    one job or outcome for each thread. The caller's thread takes the jobs.
+    """
+    waiting = iter(jobs)
+    first, threads = [*islice(waiting, 2)], min(pa.cpu_count(), _MOST_THREADS)
+    if len(first) < 2 or threads == 1:
+        yield from map(run, chain(first, waiting))
+        return
+    runner: JobRunner[Job, Outcome] = JobRunner(lambda job, _: run(job), threads)
+    with closing(run_in_order(runner, chain(first, waiting), held=threads)) as outcomes:
+        yield from outcomes

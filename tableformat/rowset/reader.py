@@ -34,6 +34,8 @@ class RowSetReader(StoredReader):
         may_match: BoundsFilter | None = None,
         pruning_columns: Collection[int] = (),
         window_bytes: int | None = None,
+        *,
+        in_threads: bool = False,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch, as `StoredReader.read` says.
 
@@ -41,7 +43,9 @@ class RowSetReader(StoredReader):
         """
         statics = StaticColumns(self.store, self._statics, self._rowset, columns)
         read = (*columns, *statics.added)
-        for first, batch in super().read(read, ranges, may_match, pruning_columns, window_bytes):
+        for first, batch in super().read(
+            read, ranges, may_match, pruning_columns, window_bytes, in_threads=in_threads
+        ):
             yield first, statics.apply(batch)
 
 

@@ -124,6 +124,7 @@ def stored_matches(
         fields,
         may_match=partial(prune, predicate),
         pruning_columns=predicate.column_ids,
+        in_threads=True,
     )
     for first_row, batch in batches:
         shown = None if hidden is None else _shown(hidden, first_row, batch.num_rows)

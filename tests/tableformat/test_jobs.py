@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing
-from threading import Semaphore
+from threading import Semaphore, get_ident
 from time import sleep
 
+import pyarrow as pa
 import pytest
 
-from colonnade.tableformat.jobs import JobRunner, Stop, run_in_order
+from colonnade.tableformat.jobs import JobRunner, Stop, computed, run_in_order
 
 
 def test_work_is_told_while_it_runs_and_does_not_begin_afterwards() -> None:
@@ -92,3 +94,45 @@ def test_a_caller_that_closes_early_waits_until_the_running_jobs_have_stopped() 
         assert next(outcomes) == 0
         running.acquire()
     assert stopped == [1]
+
+
+@pytest.fixture(params=[1, 2, 16])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = pa.cpu_count()
+    pa.set_cpu_count(request.param)
+    yield min(request.param, 4)
+    pa.set_cpu_count(before)
+
+
+def test_what_is_computed_comes_in_order_and_is_held_for_each_thread(threads: int) -> None:
+    own, taken, ran = get_ident(), [], set[int]()
+
+    def jobs() -> Iterator[int]:
+        for job in range(20):
+            assert get_ident() == own
+            taken.append(job)
+            yield job
+
+    def run(job: int) -> int:
+        ran.add(get_ident())
+        sleep(0.005 * (job % 3))
+        return -job
+
+    outcomes = []
+    for outcome in computed(run, jobs()):
+        outcomes.append(outcome)
+        assert len(taken) < len(outcomes) + max(threads, 2)
+    assert outcomes == [-job for job in range(20)]
+    assert ran == {own} if threads == 1 else own not in ran and len(ran) <= threads
+
+
+def test_one_job_is_computed_in_the_thread_of_the_caller(threads: int) -> None:
+    assert list(computed(lambda _: get_ident(), [0])) == [get_ident()]
+    assert list(computed(lambda _: get_ident(), [])) == []
+
+
+def test_an_error_of_what_is_computed_comes_in_its_place(threads: int) -> None:
+    found = computed(lambda job: 12 // (2 - job), range(9))
+    assert [next(found), next(found)] == [6, 12]
+    with pytest.raises(ZeroDivisionError):
+        next(found)

@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.state.view import View
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.jobs import computed
 from colonnade.tableformat.rowset.adapt import absent_statistics, adapt, adapt_statistics
 from colonnade.tableformat.rowset.block import decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
@@ -79,6 +80,8 @@ class StoredReader:
         may_match: BoundsFilter | None = None,
         pruning_columns: Collection[int] = (),
         window_bytes: int | None = None,
+        *,
+        in_threads: bool = False,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch between two cuts, in row order.
 
@@ -87,7 +90,8 @@ class StoredReader:
         `pruning_columns`. It then chooses among these once more, with their Bloom filters. A column
         that the RowSet does not have gets the values that `adapt.py` says. Holds one batch and a
         read-ahead of about `window_bytes`; None means 8 MiB, and 32 MiB behind a network, where it
-        holds two read-aheads.
+        holds two read-aheads. Stretches are decoded `in_threads` (`computed`), which hold a batch
+        each, or in the caller's own thread.
 
         Raises CorruptionError before any row of a damaged block is yielded.
         """
@@ -102,12 +106,16 @@ class StoredReader:
             known = {each.id for each in columns if not each.static}
             wanted = [each for each in layout if each.id in pruning_columns and each.id in known]
             chosen = self._kept_cuts(chosen, masks.with_open_nulls(may_match), wanted, blocks)
-        for stretch in self._stretches(chosen, blocks, window_bytes or self._window(_WINDOW_BYTES)):
+
+        def rows(stretch: Stretch) -> tuple[int, pa.RecordBatch]:
             if not columns:
-                yield stretch.first_row, _rows_alone(stretch.rows)
-                continue
+                return stretch.first_row, _rows_alone(stretch.rows)
             batch = from_storage(self.decode(read, stretch), schema)
-            yield stretch.first_row, masks.apply(batch)
+            return stretch.first_row, masks.apply(batch)
+
+        window = window_bytes or self._window(_WINDOW_BYTES)
+        stretches = self._stretches(chosen, blocks, window)
+        yield from (computed if in_threads else map)(rows, stretches)
 
     def stretches(self, ranges: Sequence[tuple[int, int]] | None = None) -> list[tuple[int, int]]:
         """Return the stretches of `ranges`, which begin and end at cuts: (first row, end row)."""

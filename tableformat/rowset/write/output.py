@@ -32,7 +32,7 @@ from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, read_bound
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
-from colonnade.tableformat.jobs import JobRunner, Stop, run_in_order
+from colonnade.tableformat.jobs import computed
 from colonnade.tableformat.rowset.adapt import absent_values
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
@@ -78,18 +78,14 @@ class _Part:
 _Encoded = tuple[_Part, BlockEntry, tuple[pa.Buffer, ...], bytes]
 """A column, and a block of it with its entry and its Bloom filter."""
 
-_MOST_THREADS = 4
-"""Each holds a piece of the rows, and other tasks of the machine may write as well."""
-
 _ROWS_OF_ONE_THREAD = 2**14
-"""Fewer rows are encoded in less time than threads take to start."""
 
 
 class RowSetOutput:
     """Takes rows cut by cut, and returns an entry for the log.
 
-    Readers see nothing before the commit. Many rows are encoded in up to four threads, or fewer if
-    Arrow uses fewer (`pyarrow.cpu_count`). The bytes do not depend on their number.
+    Readers see nothing before the commit. Many rows are encoded in threads (`computed`), on
+    whose number their bytes do not depend.
     """
 
     def __init__(
@@ -175,10 +171,8 @@ class RowSetOutput:
             for part, array in columns
             for piece in _pieces(array, self._options.block_bytes)
         )
-        threads = min(pa.cpu_count(), _MOST_THREADS) if rows > _ROWS_OF_ONE_THREAD else 1
-        blocks: Iterator[_Encoded] = map(_encoded, pieces)
-        if threads > 1:
-            blocks = run_in_order(JobRunner(_encoded, threads), pieces, held=threads)
+        # Fewer rows are encoded in less time than threads take to start.
+        blocks = (computed if rows > _ROWS_OF_ONE_THREAD else map)(_encoded, pieces)
         for part, entry, data, bloom in blocks:
             self._add_block(part, entry, data, bloom)
 
@@ -366,7 +360,7 @@ def drained(arrays: list[pa.Array]) -> pa.Array:
     return whole
 
 
-def _encoded(piece: tuple[_Part, pa.Array], _: Stop | None = None) -> _Encoded:
+def _encoded(piece: tuple[_Part, pa.Array]) -> _Encoded:
     part, array = piece
     entry, data = encode_block(array, part.column)
     bloom = encode_filter(array, part.column) if part.has_filters and data else b""
