@@ -64,6 +64,7 @@ _CODEC = "each block is encoded and compressed by what suits its values"
 _STATISTICS = "statistics of every column are kept"
 _CHECKPOINTS = "checkpoints are made by themselves"
 _OF_STREAMS = "it is an option of readStream"
+_NEW_COLUMNS = "a stream that is started again has the new columns"
 _RETRIES = "commits are tried again by themselves"
 
 PEER_WORDS: Mapping[str, PeerWord] = {
@@ -161,6 +162,9 @@ A word that ends with `*` is every word that begins so; the longest one counts.
 """
 
 PEER_OPTIONS: Mapping[str, PeerWord] = {
+    "allowSourceColumnDrop": _tunes(_NEW_COLUMNS),
+    "allowSourceColumnRename": _tunes(_NEW_COLUMNS),
+    "allowSourceColumnTypeChange": _tunes(_NEW_COLUMNS),
     "as-of-timestamp": _asks(_STATE),
     "batch-size": _tunes(),
     "branch": _asks(_STATE),
@@ -178,6 +182,7 @@ PEER_OPTIONS: Mapping[str, PeerWord] = {
     "file-open-cost": _tunes(),
     "ignoreChanges": _tunes(_OF_STREAMS),
     "ignoreDeletes": _tunes(_OF_STREAMS),
+    "ignoreFileDeletion": _asks("use the option ignoreChanges"),
     "isolation-level": _asks(_ISOLATION),
     "locality": _tunes(),
     "lookback": _tunes(),
@@ -199,7 +204,9 @@ PEER_OPTIONS: Mapping[str, PeerWord] = {
     "target-file-size-bytes": _tunes("use the option targetFileSize"),
     "validate-from-snapshot-id": _asks("use the option expectEpoch"),
     "vectorization-enabled": _tunes(),
-    "withEventTimeOrder": _promises("set the sort key of the table; leave it out", "false"),
+    "withEventTimeOrder": _promises(
+        "set maxFilesPerTrigger so that one batch takes all rows that the table has", "false"
+    ),
     "write-format": _tunes("the format of a table cannot be chosen"),
 }
 """Words that are options only: a user may have a property of such a name."""

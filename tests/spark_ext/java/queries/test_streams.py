@@ -267,6 +267,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "failOnDataLoss must be true or false": {"failOnDataLoss": "maybe"},
     "versionAsOf is not for reading a stream": {"versionAsOf": 1},
     "readChangeFeed and ignoreDeletes exclude": {"readChangeFeed": True, "ignoreDeletes": True},
+    "use the option ignoreChanges": {"ignoreFileDeletion": True},
+    "so that one batch takes all rows": {"withEventTimeOrder": True},
     "use the option maxFilesPerTrigger": {"streaming-max-files-per-micro-batch": 1},
     "later than its newest epoch": {"startingVersion": 99},
     "'nowhere'": {"startingVersion": "nowhere"},
