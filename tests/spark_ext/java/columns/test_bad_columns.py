@@ -103,7 +103,7 @@ WITH_SUBQUERIES = {
 }
 """Statements for which Spark itself has no sentence."""
 
-B = "colonnade.Table.create(spark).location(folder + '/built').addColumn('a', 'int')"
+B = "colonnade.Table.create(spark).location(folder + '/refused').addColumn('a', 'int')"
 BUILDERS = {
     "two ways": (
         ".addColumn('b', 'int', generatedAlwaysAs='a', generatedByDefaultAs='a')",
@@ -182,7 +182,7 @@ def refused_without_a_change(spark: SparkShell, statement: str) -> str:
 def test_a_builder_refuses_impossible_arguments(spark: SparkShell, name: str) -> None:
     calls, said = BUILDERS[name]
     assert said in spark.refused_run(f"({B}{calls})")
-    assert not (spark.folder / "built").exists()
+    assert not (spark.folder / "refused").exists()
 
 
 def test_a_condition_that_always_holds_is_a_constraint(spark: SparkShell) -> None:
